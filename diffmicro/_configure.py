@@ -1,0 +1,155 @@
+"""Settings that make the time loops fast: `configure()`, to be called before JAX starts.
+
+XLA compiles each time loop into one kernel when `xla_cpu_small_while_loop_byte_threshold` is
+large; by default the loop runs as a sequence of many small kernels. How much that gains depends
+on the loop. `xla_cpu_prefer_vector_width` widens the kernel's vectors. Both are read from
+`XLA_FLAGS` once, when the first backend starts.
+
+Importing diffmicro changes nothing; the command line, the studies, the experiments and the tests
+call `configure()` first. Without it results are the same up to rounding. The loop option is not a
+documented interface of XLA, so `tests/test_configure.py` checks that it still works in the pinned
+version.
+
+Left out: options for GPUs, and any change to flags that the user has set.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import warnings
+from dataclasses import dataclass
+from importlib import metadata
+
+_LIST_FLAG = "--xla_backend_extra_options="
+_LOOP_OPTION = "xla_cpu_small_while_loop_byte_threshold"
+_WIDTH_FLAG = "xla_cpu_prefer_vector_width"
+_DEVICES_FLAG = "xla_force_host_platform_device_count"
+_LOOP_BYTES = 1_000_000_000  # above any loop state of this library
+_VECTOR_BITS = 512  # the widest that x86 processors have
+_TESTED_JAXLIB = ("0.10.",)  # versions known to take these flags; others are asked first
+_MAX_DEVICES = 1024
+
+
+class ConfigurationWarning(UserWarning):
+    """`configure()` could not do all that was asked; the message says what and why."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What `configure()` did.
+
+    Attributes:
+        flags: `XLA_FLAGS` as they stand now.
+        added: the flags that this call added.
+        applied: False when something that was asked for is not in force (a warning said why).
+        double: whether JAX calculates in 64 bits now.
+    """
+
+    flags: str
+    added: tuple[str, ...]
+    applied: bool
+    double: bool
+
+
+def configure(*, double: bool | None = None, devices: int | None = None) -> Configuration:
+    """Set XLA up for fast time loops on CPUs; call it before the first JAX calculation.
+
+    Flags that the user has set in `XLA_FLAGS` stay as they are. Calling twice is harmless.
+
+    Args:
+        double: True or False switches 64-bit precision; None leaves it.
+        devices: number of CPU devices to show to JAX, for sweeps sharded over cores; None
+            leaves it.
+    """
+    if devices is not None and (type(devices) is not int or not 0 < devices <= _MAX_DEVICES):
+        raise ValueError(
+            f"configure: devices is {devices!r}; it must be a whole number from 1 to "
+            f"{_MAX_DEVICES}. Use os.cpu_count() for one device per core."
+        )
+    import jax
+
+    present = os.environ.get("XLA_FLAGS", "").strip()
+    missing = _missing(present, devices)
+    obstacle = _obstacle(present, missing) if missing else None
+    if missing and not obstacle:
+        os.environ["XLA_FLAGS"] = _merged(present, missing)
+    obstacle = obstacle or _conflict(present, devices)
+    if obstacle:
+        warnings.warn(f"diffmicro.configure: {obstacle}", ConfigurationWarning, stacklevel=2)
+    if double is not None:
+        jax.config.update("jax_enable_x64", bool(double))
+    flags = os.environ.get("XLA_FLAGS", "")
+    return Configuration(
+        flags=flags,
+        added=missing if flags != present else (),
+        applied=obstacle is None,
+        double=jax.dtypes.canonicalize_dtype(float) == "float64",
+    )
+
+
+def _missing(present: str, devices: int | None) -> tuple[str, ...]:
+    """The flags that `present` lacks. One that the user has set is not missing, at any value."""
+    flags = {
+        _LOOP_OPTION: f"{_LIST_FLAG}{_LOOP_OPTION}={_LOOP_BYTES}",
+        _WIDTH_FLAG: f"--{_WIDTH_FLAG}={_VECTOR_BITS}",
+    }
+    if devices is not None:
+        flags[_DEVICES_FLAG] = f"--{_DEVICES_FLAG}={devices}"
+    return tuple(flag for name, flag in flags.items() if name not in present)
+
+
+def _merged(present: str, missing: tuple[str, ...]) -> str:
+    """`present` and `missing` as one string that XLA accepts.
+
+    One flag carries all options of the compiler as a list with commas, so ours joins the
+    user's list. No space may stand alone: XLA would take it for the name of a file.
+    """
+    for flag in missing:
+        if flag.startswith(_LIST_FLAG) and _LIST_FLAG in present:
+            option = flag.removeprefix(_LIST_FLAG)
+            present = re.sub(rf"{_LIST_FLAG}[\"']?", rf"\g<0>{option},", present, count=1)
+        else:
+            present = f"{present} {flag}".strip()
+    return present
+
+
+def _obstacle(present: str, missing: tuple[str, ...]) -> str | None:
+    """Why the missing flags cannot be added, with the remedy; None when they can."""
+    from jax._src import xla_bridge
+
+    if xla_bridge.backends_are_initialized():
+        return (
+            "too late, JAX has started and no longer reads XLA_FLAGS; time loops will be slow "
+            f"({' '.join(missing)} not set). Call it before the first JAX calculation."
+        )
+    if present and not present.startswith("--"):
+        return (
+            f"XLA_FLAGS names a file ({present!r}), to which nothing is added; time loops may be "
+            f"slow. Add these lines to it: {' '.join(missing)}"
+        )
+    version = metadata.version("jaxlib")
+    if not version.startswith(_TESTED_JAXLIB) and not _accepted(_merged(present, missing)):
+        return (
+            f"jaxlib {version} does not take {' '.join(missing)}; time loops will be slow. "
+            "Install the jaxlib of constraints.txt."
+        )
+    return None
+
+
+def _conflict(present: str, devices: int | None) -> str | None:
+    """What stands in the user's flags against the arguments."""
+    found = re.search(rf"{_DEVICES_FLAG}=(\d+)", present)
+    if devices is None or found is None or int(found[1]) == devices:
+        return None
+    return (
+        f"devices is {devices}, but XLA_FLAGS already says {found[0]}, which is kept. "
+        "Remove it from XLA_FLAGS or leave devices out."
+    )
+
+
+def _accepted(flags: str) -> bool:
+    """Whether XLA starts with these flags. It ends the process on one that it does not know."""
+    environment = {**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, "-c", "import jax; jax.devices()"]
+    return subprocess.run(command, env=environment, capture_output=True).returncode == 0

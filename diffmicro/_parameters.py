@@ -1,0 +1,143 @@
+"""Parameters of a device: what is known of each field beside its value, in one place.
+
+A `Design` or `Setting` documents each field in its docstring as `name: meaning [unit].`; `parameter` adds
+symbol, source and range. From both come the table of `diffmicro show`, the checks of values, and the
+messages about them.
+"""
+
+import dataclasses
+import math
+import re
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+
+class Parameter(NamedTuple):
+    """One field of a Design, Setting or Response."""
+
+    name: str
+    meaning: str
+    unit: str
+    default: Any
+    symbol: str
+    source: str
+    low: float
+    high: float
+    open_low: bool
+    words: tuple[str, ...]
+
+
+def parameter(
+    default: Any,
+    symbol: str = "",
+    source: str = "",
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    above: float | None = None,
+    words: tuple[str, ...] = (),
+) -> Any:
+    """A field with its default, symbol, source and range: [low, high], or (above, high].
+
+    `words` are the values of a static field that takes words.
+    """
+    known = dict(symbol=symbol, source=source, high=high, words=words)
+    known |= dict(low=low if above is None else above, open_low=above is not None)
+    return eqx.field(default=default, static=bool(words), metadata={"parameter": known})
+
+
+def describe(kind: type) -> dict[str, Parameter]:
+    """The fields of a class made of `parameter`s, or of any documented class, by name."""
+    entries = re.findall(
+        r"^\s*(\w+): (.*?) ?\[([^\]]*)\](.*?)\.\s*$", kind.__doc__ or "", re.MULTILINE
+    )
+    meanings = {name: (meaning + more, unit) for name, meaning, unit, more in entries}
+    table = {}
+    for field in dataclasses.fields(kind):
+        known = dict(symbol="", source="", low=-math.inf, high=math.inf, open_low=False, words=())
+        known |= field.metadata.get("parameter", {})
+        meaning, unit = meanings.get(field.name, ("", ""))
+        table[field.name] = Parameter(
+            field.name, meaning, unit, default=field.default, **known
+        )
+    return table
+
+
+def range_text(known: Parameter) -> str:
+    """The range in words: `above 0`, `0 to 1`, `one of square, sine`."""
+    if known.words:
+        return "one of " + ", ".join(known.words)
+    low, high = known.low, known.high
+    if math.isinf(low) and math.isinf(high):
+        return "any finite number"
+    bottom = f"above {low:g}" if known.open_low else f"at least {low:g}"
+    if math.isinf(high):
+        return bottom
+    return f"at most {high:g}" if math.isinf(low) else f"{bottom} and at most {high:g}"
+
+
+def as_arrays(tree: Any) -> Any:
+    """The tree with every number as an array of the default precision, so that none is static."""
+
+    def convert(x: Any) -> Any:
+        return jnp.asarray(x, jnp.result_type(x, float))
+
+    return jax.tree.map(convert, tree)
+
+
+def check(where: str, *trees: Any) -> None:
+    """Raise ValueError for what is known to be bad; traced values are left to `valid`."""
+    for tree in trees:
+        for known in describe(type(tree)).values():
+            value = getattr(tree, known.name)
+            if value is None:
+                continue
+            if known.words:
+                if value not in known.words:
+                    raise ValueError(_complaint(where, tree, known, value))
+            elif not isinstance(value, jax.core.Tracer):
+                array = np.asarray(value)
+                if not bool(np.all(_inside(array, known, np))):
+                    raise ValueError(_complaint(where, tree, known, value))
+
+
+def valid(*trees: Any) -> Array:
+    """True where all values are finite and in range, for traced values."""
+    good = jnp.asarray(True)
+    for tree in trees:
+        for known in describe(type(tree)).values():
+            value = getattr(tree, known.name)
+            if value is not None and not known.words:
+                good = good & jnp.all(_inside(jnp.asarray(value), known, jnp))
+    return good
+
+
+def _inside(value: Any, known: Parameter, lib: Any) -> Any:
+    above = value > known.low if known.open_low else value >= known.low
+    return lib.isfinite(value) & above & (value <= known.high)
+
+
+def _complaint(where: str, tree: Any, known: Parameter, value: Any) -> str:
+    unit = f" {known.unit}" if known.unit not in ("", "-") else ""
+    return (
+        f"{where}: {type(tree).__name__}.{known.name} = {value}{unit} is not allowed; "
+        f"it has to be {range_text(known)}. {known.meaning[:1].upper()}{known.meaning[1:]}; "
+        f"the default is {known.default}."
+    )
+
+
+def whole_number(name: str, value: int | None, default: int, low: int, high: int) -> int:
+    """A whole number that fixes the shape of a calculation, or its default."""
+    if value is None:
+        return default
+    if isinstance(value, bool) or int(value) != value or not low <= value <= high:
+        raise ValueError(
+            f"{name} = {value} is not allowed; it has to be a whole number from {low} to {high}. "
+            f"The default is {default}."
+        )
+    return int(value)

@@ -1,0 +1,374 @@
+"""The wireless resonant magnetic microactuator (Nagy 2012): two masses, a spring, a field, friction.
+
+Hammer and body are soft-magnetic bars on one spring. A switched field pulls them together; body friction
+turns the oscillation into drift. From the design to the mean velocity of the periodic motion, differentiable.
+
+| paper | here | unit |
+|---|---|---|
+| alpha = m_H / m_B | `mass_ratio` | - |
+| L_device, g_0 | `device_length`, `rest_gap` | m |
+| k = m_H (2 pi f_n)^2 | `tethered_frequency` f_n | Hz |
+| c, epsilon | `damping`, `restitution` | N s/m, - |
+| c_g, kappa, n_x | `gap_fit`, `gain_fit`, `demagnetization` | - |
+| B, script B | `field`, `field_offset` | T, - |
+| f_a / f_1 | `frequency_ratio` | - |
+| beta, mu | `load_factor`, `friction` | - |
+| F_C0, phi | `clamp_force`, `clamp_phase` | N, rad |
+| u_robot, eq. 49 | `velocity` | m/s |
+
+Corrections to the paper: the magnetic force acts across the gap x2 - x1 itself; the spring's elongation is
+x2 - x1 - g0; eq. 41 omits the spring force; the clamp's on-value is 4 F_C0. `force_scale` brings the printed
+constants to the printed eta = 14.79 / beta. Left out: vertical motion of the body, rotation, coupling of
+friction and impact (the floor transmits no impulse while the hammer hits the body).
+"""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.flatten_util import ravel_pytree
+
+from diffmicro._parameters import as_arrays, check, parameter, valid, whole_number
+from diffmicro._results import RESULTS, code, from_code, raise_failure
+from diffmicro.devices.wrmma_motion import State, WrmmaMotion
+from diffmicro.dynamics.hybrid import Numerics, run
+from diffmicro.dynamics.orbits import Orbit, PeriodMap, Search, find_orbit
+from diffmicro.dynamics.window import WindowMean, substitute, window_mean
+from diffmicro.mechanics.magnetics import force_unit, normalized_force, prism_demagnetization
+
+
+class Design(eqx.Module):
+    """What a fabricator could change.
+
+    mass_ratio: hammer mass over body mass [-].
+    device_length: length of both parts and the gap [m].
+    width: width of both parts [m].
+    height: height of both parts [m].
+    density: density of both parts [kg/m^3].
+    rest_gap: gap at rest [m].
+    tethered_frequency: natural frequency of the hammer with the body held [Hz].
+    damping: viscous damping between the parts [N s/m].
+    restitution: coefficient of restitution of their impact [-].
+    gap_fit: fit of the magnetic force, scale of the gap [-].
+    gain_fit: fit of the magnetic force, gain [-].
+    demagnetization: demagnetizing factor along the length [-]; None: a rectangular prism's.
+    force_scale: factor on the magnetic force [-].
+    """
+
+    mass_ratio: Array | float = parameter(1.5, "alpha", "Figs. 5-11", above=0)
+    device_length: Array | float = parameter(300e-6, "L_device", "Table III", above=0)
+    width: Array | float = parameter(130e-6, "", "section II-A", above=0)
+    height: Array | float = parameter(50e-6, "", "section II-A", above=0)
+    density: Array | float = parameter(8900.0, "rho_Ni", "Table III", above=0)
+    rest_gap: Array | float = parameter(20e-6, "g_0", "Table III", above=0)
+    tethered_frequency: Array | float = parameter(2300.0, "f_n", "section III-B", above=0)
+    damping: Array | float = parameter(1e-6, "c", "Table III", low=0)
+    restitution: Array | float = parameter(0.5, "epsilon", "Table III", low=0, high=1)
+    gap_fit: Array | float = parameter(0.025, "c_g", "Table I", above=0)
+    gain_fit: Array | float = parameter(3.028, "kappa", "Table I", low=0)
+    demagnetization: Array | float | None = parameter(
+        0.1161, "n_x", "section II-A2", above=0, high=1
+    )
+    force_scale: Array | float = parameter(
+        0.2570963686482103, "", "eta = 14.79/beta of Fig. 7 over eq. 27", low=0
+    )
+
+
+class Setting(eqx.Module):
+    """Surface, field and drive.
+
+    field: amplitude B of the flux density [T].
+    field_offset: offset of the field over half its amplitude [-].
+    field_rise: share of the period that a switch of the field takes, from the nominal instant on [-].
+    frequency_ratio: drive frequency over tethered frequency [-].
+    load_factor: vertical load over weight [-].
+    friction: friction coefficient of body and floor [-].
+    clamp_force: a quarter of the clamping force while it is on, F_C0 [N].
+    clamp_phase: lead of the clamp over the field [rad].
+    gravity: gravitational acceleration [m/s^2].
+    waveform: square, or sine: the first harmonic of the square wave, (4/pi) sin.
+    """
+
+    field: Array | float = parameter(5e-3, "B", "Figs. 5-11", low=0)
+    field_offset: Array | float = parameter(1.0, "script B", "eq. 48")
+    field_rise: Array | float = parameter(0.0, "", "section II-A2: idealized", low=0, high=0.5)
+    frequency_ratio: Array | float = parameter(1.0, "f~", "section II-B3", above=0)
+    load_factor: Array | float = parameter(8.0, "beta", "Fig. 5", low=0)
+    friction: Array | float = parameter(0.5, "mu", "Table III", low=0)
+    clamp_force: Array | float = parameter(0.0, "F_C0", "section II-A3; 1 N when on", low=0)
+    clamp_phase: Array | float = parameter(0.0, "phi", "eq. 15")
+    gravity: Array | float = parameter(9.81, "g", "eq. 1", low=0)
+    waveform: str = parameter("square", "", "eqs. 10, 17", words=("square", "sine"))
+
+
+class MotionState(eqx.Module):
+    """State at the start of a drive period.
+
+    gap: gap between hammer and body [m].
+    gap_rate: its rate [m/s].
+    body_speed: speed of the body [m/s].
+    """
+
+    gap: Array
+    gap_rate: Array
+    body_speed: Array
+
+
+class Response(eqx.Module):
+    """Steady motion.
+
+    velocity: drift per period times frequency [m/s].
+    velocity_spread: standard error of the velocity when it is a mean over a window, else 0 [m/s].
+    min_gap: smallest gap [m].
+    impacts: impacts of hammer and body per drive period [-].
+    stick_fraction: share of time in which the body sticks [-].
+    peak_body_speed: largest speed of the body [m/s].
+    period_multiple: period of the motion in drive periods; 0 when it is not periodic [-].
+    multiplier: largest modulus of the Floquet multipliers [-].
+    eta: magnetic force at rest over friction force, eq. 27 [-].
+    result: how the calculation ended.
+    residual: distance after one period of the motion from where it began, over the rest gap [-].
+    margin: time to the nearest change of the sequence of modes, over the drive period [-].
+    state: state at the start of a period, to start a neighboring calculation from.
+    """
+
+    velocity: Array
+    velocity_spread: Array
+    min_gap: Array
+    impacts: Array
+    stick_fraction: Array
+    peak_body_speed: Array
+    period_multiple: Array
+    multiplier: Array
+    eta: Array
+    result: RESULTS
+    residual: Array
+    margin: Array
+    state: MotionState
+
+
+def published_design(**overrides: float) -> Design:
+    """Table III and sections II-A and III-B of the paper, alpha = 1.5."""
+    return Design(**overrides)
+
+
+def published_setting(**overrides: float) -> Setting:
+    """Figure 5's 5 mT and beta = 8 at the tethered resonance."""
+    return Setting(**overrides)
+
+
+def masses(design: Design) -> tuple[Array, Array]:
+    """Mass of body and hammer [kg]: equal sections, lengths as the masses."""
+    area = design.width * design.height
+    total = design.density * area * (design.device_length - design.rest_gap)
+    body = total / (1.0 + design.mass_ratio)
+    return body, design.mass_ratio * body
+
+
+def drive_period(design: Design, setting: Setting) -> Array:
+    """Period of the drive [s]."""
+    return 1.0 / (setting.frequency_ratio * design.tethered_frequency)
+
+
+def rest_force(design: Design, setting: Setting) -> Array:
+    """F_0 of eq. 19: a quarter of the magnetic force at the rest gap while the field is on [N]."""
+    magnetic_length = design.device_length - design.rest_gap
+    shape = normalized_force(
+        design.rest_gap / magnetic_length, design.gap_fit, design.gain_fit, _demagnetization(design)
+    )
+    unit = force_unit(design.width * design.height, setting.field)
+    return design.force_scale * unit * shape
+
+
+def eta(design: Design, setting: Setting) -> Array:
+    """Magnetic force at rest over friction force, eq. 27 [-]."""
+    body, hammer = masses(design)
+    weight = setting.load_factor * (body + hammer) * setting.gravity
+    return rest_force(design, setting) / (setting.friction * weight)
+
+
+def lump(design: Design, setting: Setting) -> WrmmaMotion:
+    """The numbers that the motion depends on, in units of rest gap, drive period and hammer mass."""
+    body, hammer = masses(design)
+    period = drive_period(design, setting)
+    gap, magnetic_length = design.rest_gap, design.device_length - design.rest_gap
+    turns = design.tethered_frequency * period
+    force = hammer * gap / period**2
+    acceleration = gap / period**2
+    reach = design.gap_fit * magnetic_length / gap
+    pull = design.force_scale * force_unit(design.width * design.height, setting.field)
+    pull = pull * design.gain_fit**2 * (magnetic_length / gap)
+    load = setting.load_factor * (body + hammer) * setting.gravity
+    numbers = dict(
+        stiffness=(2 * jnp.pi * turns) ** 2,
+        damping=design.damping * period / hammer,
+        pull=pull / force,
+        numerator=reach / _demagnetization(design),
+        denominator=reach,
+        mass_ratio=design.mass_ratio,
+        bound=setting.friction * load / body / acceleration,
+        clamp=setting.friction * 4 * setting.clamp_force / body / acceleration,
+        restitution=design.restitution,
+        clamp_phase=setting.clamp_phase,
+        offset=setting.field_offset,
+        rise=setting.field_rise,
+    )
+    dtype = jnp.result_type(float, *numbers.values())
+    numbers = {name: jnp.asarray(number, dtype) for name, number in numbers.items()}
+    return WrmmaMotion(**numbers, sinusoidal=setting.waveform == "sine")
+
+
+def respond(
+    design: Design,
+    setting: Setting,
+    *,
+    method: Literal["event", "moreau"] = "event",
+    steps: int | None = None,
+    start: MotionState | None = None,
+    search: Search = Search(),
+    window: int = 200,
+    tolerance: Array | float = 1e-9,
+    throw: bool = True,
+) -> Response:
+    """The steady motion that the robot settles to from rest, or from `start`.
+
+    `steps`: fewest steps per period, 12 for the event method; time steps per period, 1000, for Moreau's.
+    `window`: periods over which a motion that is not periodic is averaged; 0: its velocity is NaN.
+    `tolerance`: of the event method's steps, in units of the rest gap.
+    `throw`: raise an error when there is no result, where values are known (not inside transformations).
+
+    Derivatives are those of the motion with `event`. With `moreau` they are derivatives of the
+    discretization at fixed active set, which differ from the motion's wherever it slides or bounces.
+    """
+    check("wrmma.respond", design, setting)
+    if method == "moreau":
+        raise SystemExit("moreau not yet")
+    elif method == "event":
+        response = _respond(
+            *as_arrays((design, setting, start)),
+            jnp.asarray(tolerance, float),
+            steps=whole_number("steps", steps, 12, 4, 10**5),
+            search=search,
+            window=window,
+        )
+    else:
+        raise ValueError(f"wrmma.respond: method {method!r} is not one of event, moreau.")
+    if throw:
+        raise_failure("wrmma.respond", response.result)
+    return response
+
+
+@eqx.filter_jit
+def _respond(
+    design: Design,
+    setting: Setting,
+    start: MotionState | None,
+    tolerance: Array,
+    *,
+    steps: int,
+    search: Search,
+    window: int,
+) -> Response:
+    legal = valid(design, setting)
+    parameters, unravel = ravel_pytree(lump(design, setting))
+    # Bad lanes run on harmless numbers, so that they end, and are blanked afterwards.
+    harmless, _ = ravel_pytree(lump(*as_arrays((Design(), Setting()))))
+    parameters = jnp.where(legal, parameters, harmless.astype(parameters.dtype))
+    speed_unit = design.rest_gap / drive_period(design, setting)
+    origin = jnp.zeros(3, parameters.dtype).at[0].set(1.0)
+    if start is not None:
+        scaled = jnp.stack([start.gap, start.gap_rate, start.body_speed])
+        origin = scaled / jnp.stack([design.rest_gap, speed_unit, speed_unit])
+
+    period_map = _period_map(unravel, steps)
+    orbit = find_orbit(period_map, parameters, origin, search, tolerance)
+    observed = Observed(*orbit.observed)
+    periods = orbit.periods
+    settled = orbit.accepted
+    mean, spread, state = observed.displacement / periods, jnp.zeros(()), orbit.state
+    if window:
+
+        def go_on(z: Array, n: Array) -> tuple[Array, Array]:
+            z, seen = period_map(parameters, z, n, tolerance)
+            return z, seen[0]
+
+        average = jax.lax.cond(
+            settled,
+            lambda: WindowMean(mean, spread, state),
+            lambda: window_mean(go_on, orbit.arrived[0], window),
+        )
+        spread = average.spread
+        displacement = substitute(average.mean, mean)
+        state = jnp.where(settled, state, jax.lax.stop_gradient(average.state))
+    else:
+        displacement = jnp.where(settled, mean, jnp.nan)
+
+    numbers = jnp.where(settled & legal, 1.0, jnp.nan)
+    shown = jnp.where(legal, 1.0, jnp.nan)
+    gap_state = state * jnp.stack([design.rest_gap, speed_unit, speed_unit])
+    return Response(
+        velocity=displacement * speed_unit * shown,
+        velocity_spread=spread * speed_unit * shown,
+        min_gap=observed.min_gap * design.rest_gap * numbers,
+        impacts=observed.impacts / periods * numbers,
+        stick_fraction=observed.stick_time / periods * numbers,
+        peak_body_speed=observed.peak_speed * speed_unit * numbers,
+        period_multiple=jnp.where(settled & legal, periods, 0),
+        multiplier=orbit.multiplier * shown,
+        eta=eta(design, setting) * shown,
+        result=from_code(jnp.where(legal, _outcome(orbit, displacement), code(RESULTS.out_of_range))),
+        residual=orbit.residual,
+        margin=observed.margin * numbers,
+        state=MotionState(*gap_state),
+    )
+
+
+def _outcome(orbit: Orbit, displacement: Array) -> Array:
+    """Result code of a motion: periodic and of what kind, erratic, or not known."""
+    observed = Observed(*orbit.observed)
+    almost_all = orbit.periods * (1 - 1e-6)
+    periodic = jnp.where(
+        observed.stick_time >= almost_all, code(RESULTS.stalled), code(RESULTS.successful)
+    )
+    periodic = jnp.where(
+        observed.closed_time >= almost_all, code(RESULTS.gap_collapsed), periodic
+    )
+    other = jnp.where(jnp.isfinite(displacement), code(RESULTS.erratic), code(RESULTS.no_orbit))
+    return jnp.where(orbit.accepted, periodic, other)
+
+
+class Observed(NamedTuple):
+    """What one pass over a periodic motion tells, in natural units and over all its periods."""
+
+    displacement: Array
+    min_gap: Array
+    peak_speed: Array
+    impacts: Array
+    stick_time: Array
+    closed_time: Array
+    margin: Array
+
+
+def _period_map(unravel: Callable[[Array], WrmmaMotion], steps: int) -> PeriodMap:
+    """The map of states over periods, as `orbits` wants it. A motion that is cut short is no motion."""
+
+    def period_map(parameters, state, periods, tolerance):
+        start = State(*state, jnp.zeros_like(state[0]))
+        numerics = Numerics(steps=steps, tolerance=tolerance)
+        motion = run(unravel(parameters), start, periods, numerics, observe=True)
+        seen = motion.record
+        observed = Observed(motion.state.position, *(getattr(seen, n) for n in Observed._fields[1:]))
+        whole = jnp.where(motion.periods >= periods, 1.0, jnp.nan)
+        return jnp.stack(motion.state[:3]) * whole, jnp.stack(observed)
+
+    return period_map
+
+
+def _demagnetization(design: Design) -> Array:
+    if design.demagnetization is not None:
+        return jnp.asarray(design.demagnetization)
+    magnetic_length = design.device_length - design.rest_gap
+    return prism_demagnetization(magnetic_length, jnp.asarray(design.width), jnp.asarray(design.height))

@@ -1,0 +1,336 @@
+"""Periodic motions of driven hybrid systems: found by guarded Newton shooting, judged, differentiated.
+
+A periodic motion of period n is a fixed point z = P^n(z, q) of the map that carries the state over n drive
+periods; displacement is not part of z. Four things make an orbit acceptable:
+
+1. Newton's method ended (residual below `RESIDUAL`), started where the simulation had come to;
+2. it is stable, its largest multiplier |lambda| below `STABLE`;
+3. the simulation goes there: carried on for `verify` more periods it comes closer by a tenth at least,
+   from a distance below `NEAR`. Residual and multipliers alone accept coexisting orbits that the motion
+   from this start never visits;
+4. so do its twins, simulations from starts a thousandth of a unit beside: where they part, the start is on
+   the edge of basins or the transient is chaotic, and what a robot would do is not known.
+
+A motion that makes no displacement at all while the rest of it rings down is accepted however slow that is.
+
+What is not accepted has no orbit to differentiate, and its derivative is NaN. The derivative of an accepted
+one follows from the implicit function theorem, (I - P_z) dz = P_q dq, with the full matrices P_z and P_q of
+one forward pass over the orbit. It works in forward and reverse mode and, as the rule uses nothing but
+functions that obey the same rule, to any order.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from diffmicro.nonsmooth.elimination import solve
+
+
+RESIDUAL = 1e-7
+"""|P z - z| [natural units] at which one last, linear Newton step ends the search: its error is the
+square of this. Single precision stops at 40 eps."""
+
+STABLE = 0.99
+"""Largest multiplier accepted: slower decay than 1 % a period cannot be told from none."""
+
+NEAR = 0.5
+"""Distance [natural units] from which the simulation has to be seen to approach the orbit."""
+
+CLOSER = 0.9
+SETTLED = 1e-6
+"""Approach over the verifying periods: a tenth closer at least, or this close already."""
+
+LONGEST_STEP = 1.0
+"""Newton steps are cut to this length [natural units]."""
+
+RETURNS = 1e-2
+"""|P^n z - z| below which period n is looked for."""
+
+TWIN_OFFSET = 1e-3
+"""Distance [natural units] between the starts of twins: no robot starts from a state better known."""
+
+MAX_MULTIPLE = 8
+"""Longest period looked for, in drive periods."""
+
+
+class Search(NamedTuple):
+    """How orbits are looked for.
+
+    warmup: periods simulated from the start before Newton's method [-]; 0 starts where it is told to.
+    verify: periods simulated on to see that the motion approaches the orbit [-].
+    newton: most Newton iterations [-].
+    multiples: whether longer periods are looked for when period 1 is not accepted.
+    twins: how many motions from slightly different starts have to reach the same orbit [-].
+    """
+
+    warmup: int = 40
+    verify: int = 20
+    newton: int = 15
+    multiples: bool = True
+    twins: int = 3
+
+
+FOLLOW = Search(warmup=0, verify=0, newton=8, multiples=False, twins=0)
+"""Newton's method alone, from a state known to be close: for a neighbor of an accepted orbit."""
+
+
+class Orbit(NamedTuple):
+    """A periodic motion. `state` and `observed` carry derivatives, the rest is how it was judged.
+
+    `matrix` is d(state after, observed)/d(state, parameters). `arrived` is where the simulations ended.
+    """
+
+    state: Array
+    observed: Array
+    residual: Array
+    multiplier: Array
+    periods: Array
+    accepted: Array
+    arrived: Array
+    matrix: Array
+
+
+PeriodMap = Callable[[Array, Array, Array, Array], tuple[Array, Array]]
+"""(parameters q, state z, periods n, tolerance) -> (state after, observed), differentiable in forward
+mode. The first observed quantity is the displacement over the n periods."""
+
+
+def explicit(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """`function` (vector to array) with derivatives of any order and mode from its forward mode alone."""
+
+    @jax.custom_jvp
+    def wrapped(x):
+        return function(x)
+
+    @wrapped.defjvp
+    def rule(primals, tangents):
+        (x,), (dx,) = primals, tangents
+        return wrapped(x), explicit(jax.jacfwd(function))(x) @ dx
+
+    return wrapped
+
+
+def find_orbit(
+    period_map: PeriodMap,
+    parameters: Array,
+    start: Array,
+    search: Search,
+    tolerance: Array | float,
+    periods: Array | int = 1,
+) -> Orbit:
+    """The periodic motion that the simulation from `start` settles to, see the module docstring."""
+    tolerance = jnp.asarray(tolerance, parameters.dtype)
+    frozen = jax.lax.stop_gradient((parameters, start, tolerance))
+    found = _search(period_map, search, *frozen, jnp.asarray(periods, jnp.int32))
+    return differentiable(period_map, parameters, found, tolerance)
+
+
+def _search(
+    period_map: PeriodMap,
+    search: Search,
+    q: Array,
+    start: Array,
+    tolerance: Array,
+    periods: Array,
+) -> Orbit:
+    mapped = partial(_pass, period_map, q, tolerance)
+
+    def attempt(carry: tuple[Orbit, Array]) -> tuple[Orbit, Array]:
+        """Simulate, shoot, judge; guess the period of the next attempt from the returns."""
+        orbit, tried = carry
+        n = orbit.periods
+        if not search.warmup:
+            return _shoot(mapped, orbit.arrived[0], n, search, orbit), tried + 1
+        returns = MAX_MULTIPLE if search.multiples else 1
+        counts = jnp.array([search.warmup, search.verify] + [1] * returns, jnp.int32)
+        counts = jnp.where(jnp.arange(returns + 2) < 2, counts * n, counts)
+
+        def on(z, count):
+            z, observed = jax.vmap(lambda at: period_map(q, at, count, tolerance))(z)
+            return z, (z, observed[:, 0])
+
+        _, (visited, displaced) = jax.lax.scan(on, orbit.arrived, counts)
+        found = _shoot(mapped, visited[1, 0], n, search, orbit)
+        # Twins may be in another phase of a longer period, so the closest of the last states counts.
+        distance = jnp.max(jnp.abs(visited - found.state), axis=-1)
+        before, after = distance[0, 0], jnp.max(jnp.min(distance[1:], axis=0))
+        approached = (after < jnp.maximum(CLOSER * before, SETTLED)) & (before < NEAR)
+        # What rests has one velocity, however slowly the rest of it rings down.
+        rests = jnp.all(displaced[1:] == 0) & (found.residual < _small(q))
+        rests = rests & (found.multiplier < 1) & (after <= before)
+        accepted = (found.accepted & approached) | rests
+        found = found._replace(
+            accepted=accepted,
+            arrived=visited[-1],
+            periods=jnp.where(accepted, n, _returning_after(visited[1:, 0])),
+        )
+        return found, tried + 1
+
+    tries = 2 if search.multiples else 1
+    return jax.lax.while_loop(
+        lambda carry: (carry[1] < tries) & ~carry[0].accepted,
+        attempt,
+        (_unknown(period_map, q, _twins(start, search.twins), periods), jnp.zeros((), jnp.int32)),
+    )[0]
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def differentiable(period_map: PeriodMap, q: Array, found: Orbit, tolerance: Array) -> Orbit:
+    """`found`, however it was found, with the derivatives of a fixed point of `period_map`."""
+    del period_map, q, tolerance
+    return found
+
+
+@differentiable.defjvp
+def _differentiable_jvp(period_map, primals, tangents):
+    q, found, tolerance = primals
+    q_dot = tangents[0]
+    orbit = differentiable(period_map, q, found, tolerance)
+    size = orbit.state.shape[0]
+
+    def both(zq: Array) -> Array:
+        return jnp.concatenate(period_map(zq[size:], zq[:size], orbit.periods, tolerance))
+
+    point = jnp.concatenate([orbit.state, q])
+    matrix = _known(explicit(jax.jacfwd(both)), point, orbit.matrix)
+    by_state, by_parameters = matrix[:, :size], matrix[:, size:]
+    pushed = by_parameters @ q_dot
+    state_dot = solve(jnp.eye(size, dtype=q.dtype) - by_state[:size], pushed[:size])
+    observed_dot = pushed[size:] + by_state[size:] @ state_dot
+    refused = jnp.where(orbit.accepted, 0.0, jnp.nan)
+    still = jax.tree.map(_no_tangent, orbit)
+    return orbit, still._replace(state=state_dot + refused, observed=observed_dot + refused)
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _known(function: Callable[[Array], Array], point: Array, value: Array) -> Array:
+    """`value`, known to be function(point), differentiated as such: nothing is computed twice."""
+    del function, point
+    return value
+
+
+@_known.defjvp
+def _known_jvp(function, primals, tangents):
+    point, value = primals
+    _, change = jax.jvp(function, (point,), (tangents[0],))
+    return _known(function, point, value), change
+
+
+def _no_tangent(x: Array):
+    if jnp.issubdtype(x.dtype, jnp.inexact):
+        return jnp.zeros_like(x)
+    return jnp.zeros(x.shape, jax.dtypes.float0)
+
+
+def _pass(
+    period_map: PeriodMap, q: Array, tolerance: Array, z: Array, n: Array
+) -> tuple[Array, Array, Array]:
+    """State after n periods, what was observed, and the derivative of both by state and parameters.
+
+    The parameters' columns come at little cost: a tangent is a lane, and lanes are nearly free.
+    """
+
+    def both(zq: Array) -> tuple[Array, tuple[Array, Array]]:
+        after, observed = period_map(zq[z.shape[0] :], zq[: z.shape[0]], n, tolerance)
+        return jnp.concatenate([after, observed]), (after, observed)
+
+    matrix, (after, observed) = jax.jacfwd(both, has_aux=True)(jnp.concatenate([z, q]))
+    return after, observed, matrix
+
+
+def _twins(start: Array, count: int) -> Array:
+    """The start and `count` starts beside it: off to one side, the other, twice as far..."""
+    offsets = [0] + [(-1) ** i * (1 + i // 2) for i in range(count)]
+    return start + TWIN_OFFSET * jnp.array(offsets, start.dtype)[:, None]
+
+
+def _unknown(period_map: PeriodMap, q: Array, starts: Array, periods: Array) -> Orbit:
+    """An orbit that has not been found."""
+    start = starts[0]
+    _, observed = jax.eval_shape(period_map, q, start, periods, q[0])
+    nothing = jnp.zeros((), start.dtype)
+    return Orbit(
+        state=jnp.zeros_like(start),
+        observed=jnp.zeros(observed.shape, observed.dtype),
+        residual=nothing + jnp.inf,
+        multiplier=nothing,
+        periods=periods,
+        accepted=jnp.zeros((), bool),
+        arrived=starts,
+        matrix=jnp.zeros((start.size + observed.size, start.size + q.size), q.dtype),
+    )
+
+
+def _shoot(mapped: Callable, start: Array, n: Array, search: Search, blank: Orbit) -> Orbit:
+    """Newton's method on P^n. A step that does not help is replaced by n periods of simulation."""
+    small = _small(start)
+    size = start.shape[0]
+    identity = jnp.eye(size, dtype=start.dtype)
+    def unfinished(carry):
+        tries, residual = carry[0], carry[1]
+        return (tries < search.newton) & ~(residual < small)
+
+    def improve(carry):
+        tries, _, best, fallback, _, point, _ = carry
+        after, observed, matrix = mapped(point, n)
+        defect = after - point
+        residual = _size(defect)
+        helped = residual < best
+        step = solve(identity - matrix[:size, :size], defect)
+        step = jnp.where(jnp.isfinite(step), step, defect)
+        step = step * (LONGEST_STEP / jnp.maximum(_size(step), LONGEST_STEP))
+        onward = jnp.where(helped, point + step, fallback)
+        # Where simulation stepped in, Newton's method starts afresh.
+        best = jnp.where(helped, residual, jnp.inf)
+        fallback = jnp.where(helped, after, fallback)
+        return tries + 1, residual, best, fallback, point, onward, (after, observed, matrix)
+
+    infinite = jnp.full((), jnp.inf, start.dtype)
+    carry = (jnp.zeros((), jnp.int32), infinite, infinite, start, start, start, (start, blank.observed, blank.matrix))
+    _, residual, _, _, point, onward, last = jax.lax.while_loop(unfinished, improve, carry)
+    _, observed, matrix = last
+    # The last Newton step is taken on the linear map: its error is the residual squared.
+    observed = observed + matrix[size:, :size] @ (onward - point)
+    multiplier = spectral_radius(matrix[:size, :size])
+    good = (residual < small) & (multiplier < STABLE)
+    return Orbit(onward, observed, residual, multiplier, n, good, blank.arrived, matrix)
+
+
+def _returning_after(visited: Array) -> Array:
+    """The smallest n with |z_n - z_0| < RETURNS along simulated states; 1 where none returns."""
+    returns = jnp.max(jnp.abs(visited[1:] - visited[0]), axis=-1) < RETURNS
+    return jnp.where(jnp.any(returns), jnp.argmax(returns) + 1, 1).astype(jnp.int32)
+
+
+def _small(like: Array) -> float:
+    return max(RESIDUAL, 40 * float(jnp.finfo(like.dtype).eps))
+
+
+def _size(vector: Array) -> Array:
+    return jnp.max(jnp.abs(vector))
+
+
+SQUARINGS = 12
+
+
+def spectral_radius(matrix: Array) -> Array:
+    """Largest modulus of the eigenvalues, from the growth of repeated squares (no LAPACK, any device).
+
+    With the Frobenius norm, 2^12 powers leave an error below log(n) / 2^12 relative.
+    """
+    power, log_size, weight = matrix, jnp.zeros((), matrix.dtype), 1.0
+    tiny = jnp.finfo(matrix.dtype).tiny
+    for _ in range(SQUARINGS):
+        norm = jnp.maximum(jnp.sqrt(jnp.sum(power**2)), tiny)
+        log_size = log_size + jnp.log(norm) * weight
+        power = power / norm
+        power = power @ power
+        weight = weight / 2
+    norm = jnp.maximum(jnp.sqrt(jnp.sum(power**2)), tiny)
+    return jnp.exp(log_size + jnp.log(norm) * weight)
+
+

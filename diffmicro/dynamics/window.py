@@ -1,0 +1,55 @@
+"""Statistics of motions that do not settle: a mean displacement over a window, with its spread.
+
+The window is cut into `BATCHES` parts; the standard error is that of their means (Fishman 1978), which
+counts slow correlations that the spread of single periods would miss. Such a mean has no derivative here:
+sensitivity of an erratic motion grows exponentially with the window.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+
+BATCHES = 10
+"""Parts of a window, from whose means the spread is estimated."""
+
+
+class WindowMean(NamedTuple):
+    """Mean displacement per period, its standard error, and the state at the end."""
+
+    mean: Array
+    spread: Array
+    state: Array
+
+
+def window_mean(
+    advance: Callable[[Array, Array], tuple[Array, Array]], start: Array, periods: int
+) -> WindowMean:
+    """Mean of `advance(state, n) -> (state, displacement)` over about `periods` periods from `start`."""
+    count = jnp.full((), -(-periods // BATCHES), jnp.int32)
+
+    def batch(state, _):
+        state, displacement = advance(state, count)
+        return state, displacement / count
+
+    end, means = jax.lax.scan(batch, jax.lax.stop_gradient(start), None, length=BATCHES)
+    spread = jnp.std(means) * (BATCHES / (BATCHES - 1)) ** 0.5 / BATCHES**0.5
+    return WindowMean(jnp.mean(means), spread, end)
+
+
+@jax.custom_jvp
+def substitute(value: Array, original: Array) -> Array:
+    """`value` in the place of `original`, with the derivative of `original`.
+
+    For a mean that stands where an orbit was refused: the refusal, a derivative that is NaN, remains.
+    """
+    del original
+    return value
+
+
+@substitute.defjvp
+def _substitute_jvp(primals, tangents):
+    return substitute(*primals), tangents[1]

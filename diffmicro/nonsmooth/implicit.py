@@ -1,0 +1,46 @@
+"""Derivatives of a root from the condition it fulfills, not from the iterations that found it.
+
+For a root z* of condition(z, inputs) = 0 the implicit function theorem gives
+
+    dz = -(d condition / dz)^-1 (d condition / d inputs) d inputs.
+
+The rule is a `jax.custom_jvp` that calls itself for the root, so that forward, reverse and higher
+derivatives are right (a single Newton correction at the root has a wrong second derivative).
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+
+from diffmicro._types import Vector
+from diffmicro.nonsmooth.elimination import solve
+
+
+def with_implicit_derivative(
+    condition: Callable[[Vector, Any], Vector], root: Vector, inputs: Any
+) -> Vector:
+    """The root, unchanged, as a differentiable function of the inputs.
+
+    `condition(z, inputs)` is a function of module level (no closure over traced values) that
+    vanishes at the root. Nothing that `root` was computed from, such as the solver's start, has a
+    derivative. Where the condition's Jacobian is singular the derivative is NaN.
+    """
+    return _attach(condition, jax.lax.stop_gradient(root), inputs)
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _attach(condition, root, inputs):
+    del condition, inputs
+    return root
+
+
+@_attach.defjvp
+def _attach_jvp(condition, primals, tangents):
+    root, inputs = primals
+    _, inputs_dot = tangents
+    root = _attach(condition, root, inputs)
+    _, defect = jax.jvp(lambda given: condition(root, given), (inputs,), (inputs_dot,))
+    jacobian = jax.jacfwd(condition)(root, inputs)
+    return root, -solve(jacobian, defect)
