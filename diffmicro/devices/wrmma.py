@@ -33,9 +33,11 @@ from jax.flatten_util import ravel_pytree
 
 from diffmicro._parameters import as_arrays, check, parameter, valid, whole_number
 from diffmicro._results import RESULTS, code, from_code, raise_failure
+from diffmicro.devices import wrmma_moreau
 from diffmicro.devices.wrmma_motion import State, WrmmaMotion
-from diffmicro.dynamics.hybrid import Numerics, run
-from diffmicro.dynamics.orbits import Orbit, PeriodMap, Search, find_orbit
+from diffmicro.dynamics import moreau
+from diffmicro.dynamics.hybrid import Numerics, run, trace
+from diffmicro.dynamics.orbits import FOLLOW, Orbit, PeriodMap, Search, find_orbit
 from diffmicro.dynamics.window import WindowMean, substitute, window_mean
 from diffmicro.mechanics.magnetics import force_unit, normalized_force, prism_demagnetization
 
@@ -150,6 +152,11 @@ class Response(eqx.Module):
     state: MotionState
 
 
+def nearby(response: Response, tolerance: Array | float) -> dict:
+    """Arguments of `respond` for a neighbor of a known motion, quickly: what certificates ask for."""
+    return dict(start=response.state, search=FOLLOW, window=0, tolerance=tolerance, throw=False)
+
+
 def published_design(**overrides: float) -> Design:
     """Table III and sections II-A and III-B of the paper, alpha = 1.5."""
     return Design(**overrides)
@@ -221,6 +228,10 @@ def lump(design: Design, setting: Setting) -> WrmmaMotion:
     return WrmmaMotion(**numbers, sinusoidal=setting.waveform == "sine")
 
 
+DEFAULT_STEPS = {"event": 12, "moreau": moreau.STEPS}
+"""Steps per period of each method."""
+
+
 def respond(
     design: Design,
     setting: Setting,
@@ -244,18 +255,16 @@ def respond(
     discretization at fixed active set, which differ from the motion's wherever it slides or bounces.
     """
     check("wrmma.respond", design, setting)
-    if method == "moreau":
-        raise SystemExit("moreau not yet")
-    elif method == "event":
-        response = _respond(
-            *as_arrays((design, setting, start)),
-            jnp.asarray(tolerance, float),
-            steps=whole_number("steps", steps, 12, 4, 10**5),
-            search=search,
-            window=window,
-        )
-    else:
-        raise ValueError(f"wrmma.respond: method {method!r} is not one of event, moreau.")
+    if method not in DEFAULT_STEPS:
+        raise ValueError(f"wrmma.respond: method {method!r} is not one of {', '.join(DEFAULT_STEPS)}.")
+    response = _respond(
+        *as_arrays((design, setting, start)),
+        jnp.asarray(tolerance, float),
+        method=method,
+        steps=whole_number("steps", steps, DEFAULT_STEPS[method], 4, 10**5),
+        search=search,
+        window=window,
+    )
     if throw:
         raise_failure("wrmma.respond", response.result)
     return response
@@ -268,6 +277,7 @@ def _respond(
     start: MotionState | None,
     tolerance: Array,
     *,
+    method: str,
     steps: int,
     search: Search,
     window: int,
@@ -283,8 +293,12 @@ def _respond(
         scaled = jnp.stack([start.gap, start.gap_rate, start.body_speed])
         origin = scaled / jnp.stack([design.rest_gap, speed_unit, speed_unit])
 
-    period_map = _period_map(unravel, steps)
-    orbit = find_orbit(period_map, parameters, origin, search, tolerance)
+    if method == "moreau":
+        period_map = wrmma_moreau.period_map(unravel, steps)
+        orbit = moreau.find_orbit(period_map, parameters, origin)
+    else:
+        period_map = _period_map(unravel, steps)
+        orbit = find_orbit(period_map, parameters, origin, search, tolerance)
     observed = Observed(*orbit.observed)
     periods = orbit.periods
     settled = orbit.accepted
@@ -292,7 +306,7 @@ def _respond(
     if window:
 
         def go_on(z: Array, n: Array) -> tuple[Array, Array]:
-            z, seen = period_map(parameters, z, n, tolerance)
+            z, seen = period_map(parameters, z, n, tolerance, look=False)
             return z, seen[0]
 
         average = jax.lax.cond(
@@ -301,10 +315,12 @@ def _respond(
             lambda: window_mean(go_on, orbit.arrived[0], window),
         )
         spread = average.spread
-        displacement = substitute(average.mean, mean)
+        average_or_mean = average.mean
         state = jnp.where(settled, state, jax.lax.stop_gradient(average.state))
     else:
-        displacement = jnp.where(settled, mean, jnp.nan)
+        average_or_mean = jnp.where(settled, mean, jnp.nan)
+    # Where the orbit is refused its derivative, NaN, goes with the number that stands in its place.
+    displacement = substitute(jax.lax.stop_gradient(average_or_mean), mean)
 
     numbers = jnp.where(settled & legal, 1.0, jnp.nan)
     shown = jnp.where(legal, 1.0, jnp.nan)
@@ -355,14 +371,13 @@ class Observed(NamedTuple):
 def _period_map(unravel: Callable[[Array], WrmmaMotion], steps: int) -> PeriodMap:
     """The map of states over periods, as `orbits` wants it. A motion that is cut short is no motion."""
 
-    def period_map(parameters, state, periods, tolerance):
+    def period_map(parameters, state, periods, tolerance, look=True):
         start = State(*state, jnp.zeros_like(state[0]))
         numerics = Numerics(steps=steps, tolerance=tolerance)
-        motion = run(unravel(parameters), start, periods, numerics, observe=True)
-        seen = motion.record
-        observed = Observed(motion.state.position, *(getattr(seen, n) for n in Observed._fields[1:]))
+        motion = run(unravel(parameters), start, periods, numerics, observe=look)
         whole = jnp.where(motion.periods >= periods, 1.0, jnp.nan)
-        return jnp.stack(motion.state[:3]) * whole, jnp.stack(observed)
+        seen = [getattr(motion.record, name) for name in Observed._fields[1:]] if look else []
+        return jnp.stack(motion.state[:3]) * whole, jnp.stack([motion.state.position, *seen])
 
     return period_map
 
@@ -372,3 +387,62 @@ def _demagnetization(design: Design) -> Array:
         return jnp.asarray(design.demagnetization)
     magnetic_length = design.device_length - design.rest_gap
     return prism_demagnetization(magnetic_length, jnp.asarray(design.width), jnp.asarray(design.height))
+
+
+class Trajectory(NamedTuple):
+    """A motion on its own steps and events, SI units: arrays over time."""
+
+    time: Array
+    gap: Array
+    gap_rate: Array
+    body_speed: Array
+    body_position: Array
+    sticks: Array
+    together: Array
+
+
+def simulate(
+    design: Design,
+    setting: Setting,
+    *,
+    periods: int = 1,
+    start: MotionState | None = None,
+    steps: int = 200,
+) -> Trajectory:
+    """The motion over `periods` drive periods from rest, or from `start`, by the event method.
+
+    `steps`: fewest points per period. Each event appears as one more point, the state after it. Points after the
+    last period repeat it.
+    """
+    check("wrmma.simulate", design, setting)
+    whole_number("periods", periods, 1, 1, 10**4)
+    steps = whole_number("steps", steps, 200, 4, 10**5)
+    return _simulate(*as_arrays((design, setting, start)), periods=periods, steps=steps)
+
+
+@eqx.filter_jit
+def _simulate(design, setting, start, *, periods: int, steps: int) -> Trajectory:
+    system = lump(design, setting)
+    period = drive_period(design, setting)
+    length, speed = design.rest_gap, design.rest_gap / period
+    origin = jnp.zeros(3, system.stiffness.dtype).at[0].set(1.0)
+    if start is not None:
+        origin = jnp.stack([start.gap, start.gap_rate, start.body_speed])
+        origin = origin / jnp.stack([length, speed, speed])
+    at = State(*origin, jnp.zeros_like(origin[0]))
+    numerics = Numerics(steps=steps)
+    _, path = trace(system, at, periods, numerics, advances=periods * (steps + ROOM_FOR_EVENTS))
+    state = path.state
+    return Trajectory(
+        time=(path.periods + path.time) * period,
+        gap=state.gap * length,
+        gap_rate=state.rate * speed,
+        body_speed=state.speed * speed,
+        body_position=state.position * length,
+        sticks=path.mode.slip == 0,
+        together=path.mode.closed,
+    )
+
+
+ROOM_FOR_EVENTS = 120
+"""Advances per period beside the steps: ends of segments, and events down to the end of a chatter."""

@@ -32,6 +32,10 @@ Mode = Any  # a NamedTuple of flags and signs
 Drive = Any  # a NamedTuple of numbers, or of series inside a step
 
 
+ROUNDING = 1024
+"""Slopes of guards below this many roundings are not told from zero."""
+
+
 class Numerics(eqx.Module):
     """How finely motions are resolved.
 
@@ -80,14 +84,17 @@ class Step(NamedTuple):
             guard = [jax.lax.stop_gradient(c) for c in guard]
             end = jax.lax.stop_gradient(self.duration)
             low, dips = stationary_point(guard, end)
+            # A guard that starts from its own root (a release) turns upward there; that is no miss.
+            dips = dips & (guard[1] < -ROUNDING * float(jnp.finfo(end.dtype).eps))
             at = jnp.where(fired, end, low)
             rate = derivative(guard)
             bend = jnp.abs(value(derivative(rate), at))
             bend = jnp.where(bend > 0, bend, 1.0)
             crossing = jnp.abs(value(rate, at)) / bend
             miss = jnp.sqrt(2 * jnp.maximum(value(guard, at), 0.0) / bend)
-            time = jnp.where(fired, crossing, jnp.where(dips, miss, 1.0))
-            nearest = jnp.minimum(nearest, time * jax.lax.stop_gradient(self.length))
+            length = jax.lax.stop_gradient(self.length)
+            time = jnp.where(fired, crossing * length, jnp.where(dips, miss * length, 1.0))
+            nearest = jnp.minimum(nearest, time)
         return nearest
 
 

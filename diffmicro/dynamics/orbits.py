@@ -94,9 +94,10 @@ class Orbit(NamedTuple):
     matrix: Array
 
 
-PeriodMap = Callable[[Array, Array, Array, Array], tuple[Array, Array]]
-"""(parameters q, state z, periods n, tolerance) -> (state after, observed), differentiable in forward
-mode. The first observed quantity is the displacement over the n periods."""
+PeriodMap = Callable[..., tuple[Array, Array]]
+"""(parameters q, state z, periods n, tolerance, look=True) -> (state after, observed), differentiable in
+forward mode. The first observed quantity is the displacement over the n periods; without `look` it may be
+the only one."""
 
 
 def explicit(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
@@ -150,7 +151,7 @@ def _search(
         counts = jnp.where(jnp.arange(returns + 2) < 2, counts * n, counts)
 
         def on(z, count):
-            z, observed = jax.vmap(lambda at: period_map(q, at, count, tolerance))(z)
+            z, observed = jax.vmap(lambda at: period_map(q, at, count, tolerance, look=False))(z)
             return z, (z, observed[:, 0])
 
         _, (visited, displaced) = jax.lax.scan(on, orbit.arrived, counts)
@@ -201,9 +202,10 @@ def _differentiable_jvp(period_map, primals, tangents):
     pushed = by_parameters @ q_dot
     state_dot = solve(jnp.eye(size, dtype=q.dtype) - by_state[:size], pushed[:size])
     observed_dot = pushed[size:] + by_state[size:] @ state_dot
-    refused = jnp.where(orbit.accepted, 0.0, jnp.nan)
+    # A factor, not a summand: reverse mode transposes what is linear and drops what is added.
+    allowed = jnp.where(orbit.accepted, 1.0, jnp.nan)
     still = jax.tree.map(_no_tangent, orbit)
-    return orbit, still._replace(state=state_dot + refused, observed=observed_dot + refused)
+    return orbit, still._replace(state=state_dot * allowed, observed=observed_dot * allowed)
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))

@@ -1,8 +1,9 @@
 """The first time at which one of several polynomials falls below zero.
 
 Guards are polynomials of the time tau in [0, end] of one Taylor step; each is positive while its mode
-lasts. Signs are looked at in the middle and at the end, the earliest guard is picked by linear
-interpolation, and its root is found by Newton's method inside the bracket. A guard that starts from an
+lasts. Signs are looked at in the middle, at the end and at the bottom of dips between them (a hammer that
+touches and leaves within one step), the earliest guard is picked by linear interpolation, and its root is
+found by Newton's method inside the bracket. A guard that starts from an
 exact zero (a body that just left the surface it touched) is divided by tau first, so that the root behind
 it is not found again.
 
@@ -22,10 +23,14 @@ from diffmicro.dynamics.series import derivative, value
 
 
 NEWTON_STEPS = 4
-"""Newton steps on a bracket of half a Taylor step: the error is squared four times."""
+"""Newton steps from a parabola's root on half a Taylor step at most: the error is squared four times."""
 
-MISORDERED = 1e-12
-"""A guard below minus this (state in natural units) at another guard's root came first after all."""
+TOUCHING = 1024
+"""Depth, in roundings of natural units, from which a dip below zero counts, and from which a guard that is
+negative at another guard's root came first after all."""
+
+STATIONARY_STEPS = 2
+"""Newton steps towards a stationary point: a value there is wrong by the square of the time's error."""
 
 NEVER = 2.0
 """A time beyond the end of every step."""
@@ -58,55 +63,94 @@ def _root_jvp(primals, tangents):
 
 def first_crossing(guards: Sequence[Sequence[Array]], end: Array, kernel: Kernel) -> Crossing:
     """The first root of the guards' polynomials in (0, end]."""
-    frozen = [[jax.lax.stop_gradient(c) for c in guard] for guard in guards]
-    middle = kernel.keep([value(g, 0.5 * end) for g in frozen])
-    final = kernel.keep([value(g, end) for g in frozen])
-    early = _any([m < 0 for m in middle])
-    none = ~(early | _any([f < 0 for f in final]))
-
-    # Where each guard would cross if it were a straight line across the bracket.
-    shares = []
-    for guard, half, whole in zip(frozen, middle, final, strict=True):
-        left = jnp.where(early, guard[0], half)
-        right = jnp.where(early, half, whole)
-        shares.append(jnp.where(right < 0, jnp.maximum(left, 0.0) / (jnp.abs(left) - right), NEVER))
-    first = shares[0]
-    for share in shares[1:]:
-        first = jnp.minimum(first, share)
+    brackets = [_bracket([jax.lax.stop_gradient(c) for c in g], end, kernel) for g in guards]
+    first = brackets[0].guess
+    for bracket in brackets[1:]:
+        first = jnp.minimum(first, bracket.guess)
+    none = first >= NEVER
     chosen, taken = [], none
-    for share in shares:
-        chosen.append((share == first) & ~taken)
+    for bracket in brackets:
+        chosen.append((bracket.guess == first) & ~taken)
         taken = taken | chosen[-1]
 
-    picked = [_pick(chosen, terms) for terms in zip(*guards, strict=True)]
-    picked = kernel.keep(picked)
-    low = jnp.where(early, 0.0, 0.5 * end)
-    time = _newton([jax.lax.stop_gradient(c) for c in picked], low, low + 0.5 * end, first, kernel)
+    picked = kernel.keep([_pick(chosen, terms) for terms in zip(*guards, strict=True)])
+    low, high = (_pick(chosen, [b[i] for b in brackets]) for i in range(2))
+    frozen = [jax.lax.stop_gradient(c) for c in picked]
+    time = _newton(frozen, low, high, kernel)
+    below = -TOUCHING * float(jnp.finfo(time.dtype).eps)
     before = [
-        (value(guard, time) < -MISORDERED) & ~mine
-        for guard, mine in zip(frozen, chosen, strict=True)
+        (value([jax.lax.stop_gradient(c) for c in guard], time) < below) & ~mine
+        for guard, mine in zip(guards, chosen, strict=True)
     ]
-    misordered = _any(before) & ~none
+    # An unfinished root is never used: the step is shortened, and the bracket with it.
+    unfinished = jnp.abs(value(frozen, time)) > -below * jnp.maximum(1.0, jnp.abs(frozen[1]))
+    misordered = (_any(before) | unfinished) & ~none
     located = root(tuple(picked), time)
     (located,) = kernel.keep([jnp.where(none, NEVER, located)])
     return Crossing(located, tuple(chosen), misordered)
 
 
-def _newton(polynomial: list[Array], low: Array, high: Array, share: Array, kernel: Kernel) -> Array:
-    """Newton's method kept inside [low, high], on the polynomial without its root at zero."""
+class _Bracket(NamedTuple):
+    """Where a guard first changes sign, and the root of the straight line across (NEVER if none)."""
+
+    low: Array
+    high: Array
+    guess: Array
+
+
+def _bracket(guard: list[Array], end: Array, kernel: Kernel) -> _Bracket:
+    """Signs at the middle and the end, and where a dip between them is deepest (else halfway)."""
+    slope = derivative(guard)
+    middle = 0.5 * end
+    rates = [guard[1], *kernel.keep([value(slope, middle), value(slope, end)])]
+    times = [jnp.zeros_like(end)]
+    for i, left in enumerate((times[0], middle)):
+        down, up = rates[i], rates[i + 1]
+        dips = (down < 0) & (up > 0)
+        share = jnp.where(dips, down / jnp.where(dips, down - up, 1.0), 0.5)
+        times += [left + middle * share, left + middle]
+    heights = [guard[0], *kernel.keep([value(guard, t) for t in times[1:]])]
+    below = -TOUCHING * float(jnp.finfo(end.dtype).eps)
+    low, high, before, after = times[-2], times[-1], heights[-2], heights[-1]
+    for i in range(len(times) - 2, 0, -1):
+        # A dip counts if it goes deeper than rounding, an end if it is negative at all.
+        hit = heights[i] < (below if i % 2 else 0.0)
+        low, high = jnp.where(hit, times[i - 1], low), jnp.where(hit, times[i], high)
+        before = jnp.where(hit, heights[i - 1], before)
+        after = jnp.where(hit, heights[i], after)
+    crosses = after < 0
+    before = jnp.maximum(before, 0.0)
+    share = before / jnp.where(crosses, before - after, 1.0)
+    # The straight line through a root at zero says nothing about the next root: start in the middle.
+    share = jnp.where((guard[0] == 0) & (low == 0), 0.5, share)
+    return _Bracket(low, high, jnp.where(crosses, low + (high - low) * share, NEVER))
+
+
+def _newton(polynomial: list[Array], low: Array, high: Array, kernel: Kernel) -> Array:
+    """Newton's method in a shrinking bracket, on the polynomial without its root at zero.
+
+    It starts from the root of the parabola through both ends with the slope of the second: exact where the
+    bracket ends at the bottom of a dip, however shallow, where a straight line would start far off.
+    """
     at_zero = polynomial[0] == 0
     shifted = [
         jnp.where(at_zero, later, here)
         for here, later in zip(polynomial, [*polynomial[1:], jnp.zeros_like(low)], strict=True)
     ]
     slope = derivative(shifted)
-    # The straight line through a root at zero says nothing about the next root: start in the middle.
-    share = jnp.where(at_zero & (low == 0), 0.5, jnp.clip(share, 0.0, 1.0))
-    (time,) = kernel.keep([low + (high - low) * share])
+    left, right, steep = value(shifted, low), value(shifted, high), value(slope, high)
+    left, right, steep = kernel.keep([jnp.maximum(left, 0.0), jnp.minimum(right, 0.0), steep])
+    width = jnp.where(high > low, low - high, -1.0)
+    bend = (left - right - steep * width) / (width * width)
+    spread = jnp.sqrt(jnp.maximum(steep * steep - 4 * bend * right, 0.0)) - steep
+    start = high + 2 * right / jnp.where(spread > 0, spread, 1.0)
+    time = jnp.clip(jnp.where(spread > 0, start, 0.5 * (low + high)), low, high)
     for _ in range(NEWTON_STEPS):
-        rate = value(slope, time)
-        step = value(shifted, time) / jnp.where(rate == 0, 1.0, rate)
-        (time,) = kernel.keep([jnp.clip(time - step, low, high)])
+        height, rate = value(shifted, time), value(slope, time)
+        low, high = jnp.where(height > 0, time, low), jnp.where(height > 0, high, time)
+        onward = time - height / jnp.where(rate == 0, 1.0, rate)
+        inside = (onward >= low) & (onward <= high)
+        time, low, high = kernel.keep([jnp.where(inside, onward, 0.5 * (low + high)), low, high])
     return time
 
 
@@ -118,9 +162,9 @@ def stationary_point(polynomial: Sequence[Array], end: Array) -> tuple[Array, Ar
     rate = [jax.lax.stop_gradient(c) for c in derivative(polynomial)]
     bend = derivative(rate)
     left, right = rate[0], value(rate, end)
-    exists = left * right < 0
+    exists = (left * right <= 0) & (left != right)
     time = end * jnp.where(exists, left / jnp.where(exists, left - right, 1.0), 0.5)
-    for _ in range(NEWTON_STEPS):
+    for _ in range(STATIONARY_STEPS):
         curvature = value(bend, time)
         time = time - value(rate, time) / jnp.where(curvature == 0, 1.0, curvature)
         time = jnp.clip(time, 0.0, end)

@@ -58,9 +58,7 @@ def amplification(gap_ratio: Real, gap_fit: Real, demagnetization: Real) -> Real
     return (gap_fit / demagnetization + gap_ratio) / (gap_fit + gap_ratio)
 
 
-def normalized_force(
-    gap_ratio: Real, gap_fit: Real, gain_fit: Real, demagnetization: Real
-) -> Real:
+def normalized_force(gap_ratio: Real, gap_fit: Real, gain_fit: Real, demagnetization: Real) -> Real:
     """Pull in units of A B^2 / (8 mu_0), eq. 13 [-]; `gap_ratio` is gap over magnetic length."""
     concentrated = gap_fit / demagnetization + gap_ratio
     return gain_fit**2 * concentrated / (gap_fit + gap_ratio) ** 2

@@ -92,7 +92,7 @@ def test_force_fit_is_amplification_squared_over_concentration():
 
 
 def test_force_pulls_harder_the_closer():
-    force = normalized_force(jnp.linspace(0.0, 0.2, 30), **FIT)
+    force = jnp.asarray(normalized_force(jnp.linspace(0.0, 0.2, 30), **FIT))
     assert jnp.all(jnp.diff(force) < 0)
     assert float(force[0]) == pytest.approx(3.028**2 / (0.1161 * 0.025), rel=1e-13)
     assert float(amplification(1e9, 0.025, 0.1161)) == pytest.approx(1.0, rel=1e-8)

@@ -1,0 +1,14 @@
+"""The command `diffmicro`: list, show, evaluate, sweep, doctor.
+
+Exit codes: 0 ok, 2 bad input, 3 did not converge, 130 interrupted. Each part is imported when it
+is used, so that `diffmicro evaluate` spends its time on JAX and one compilation.
+"""
+
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line on `arguments` (by default the process's); returns the exit code."""
+    from diffmicro.command.app import run
+
+    return run(arguments)

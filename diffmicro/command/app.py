@@ -1,0 +1,207 @@
+"""The subcommands and their options; the work is done in the modules beside this one."""
+
+import sys
+from collections.abc import Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+OK, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
+
+app = typer.Typer(
+    name="diffmicro",
+    help="Differentiable simulator for microrobots: evaluate devices, sweep their parameters.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Device = Annotated[str, typer.Argument(help="A name from `diffmicro list`.")]
+Words = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="key=value", help="Fields of Design and Setting in SI units.", show_default=False
+    ),
+]
+Method = Annotated[str | None, typer.Option(help="Numerical method of the device.")]
+Steps = Annotated[str | None, typer.Option(help="Time resolution: steps per drive period.")]
+Names = Annotated[str | None, typer.Option(metavar="NAMES", help="Responses, separated by commas.")]
+Precision = Annotated[int, typer.Option(help="Bits of a number: 32 or 64.")]
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    try:
+        app(args=arguments, prog_name="diffmicro")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1
+    return OK
+
+
+def _reporting(command: Any) -> Any:
+    """Bad input as a message and exit code 2, an interruption as 130."""
+
+    @wraps(command)
+    def reporting(*args: Any, **kwargs: Any) -> None:
+        from diffmicro.command.words import BadInput
+
+        try:
+            code = command(*args, **kwargs)
+        except BadInput as problem:
+            print(f"diffmicro: {problem}", file=sys.stderr)
+            code = BAD_INPUT
+        except KeyboardInterrupt:
+            print("diffmicro: interrupted.", file=sys.stderr)
+            code = INTERRUPTED
+        raise typer.Exit(code or OK)
+
+    return reporting
+
+
+@app.command("list")
+@_reporting
+def list_devices() -> None:
+    """Devices and what they are."""
+    from diffmicro.command.output import console, devices_table
+
+    console().print(devices_table())
+
+
+@app.command()
+@_reporting
+def show(device: Device) -> None:
+    """Parameters and responses of a device: default, unit, allowed range, symbol, source."""
+    from diffmicro.command import output, words
+
+    module = words.device(device)
+    page = output.console()
+    for kind in (module.Design, module.Setting):
+        page.print(output.parameters_table(module, kind, kind.__name__))
+        page.print()
+    page.print(output.responses_table(module))
+
+
+@app.command()
+@_reporting
+def evaluate(
+    device: Device,
+    pairs: Words = None,
+    method: Method = None,
+    steps: Steps = None,
+    response: Names = None,
+    grad: Annotated[
+        str | None, typer.Option(metavar="KEYS", help="Parameters to differentiate by.")
+    ] = None,
+    of: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Responses to differentiate.")
+    ] = None,
+    precision: Precision = 64,
+    points: Annotated[
+        Path | None, typer.Option(metavar="FILE.jsonl", help="One point a line: {key: value, ...}.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object for each point.")] = False,
+) -> int:
+    """Responses at one point or at many, with gradients and what these say about themselves."""
+    from diffmicro._results import FAILURES
+    from diffmicro.command import evaluation, output, words
+
+    _start(precision)
+    module = words.device(device)
+    given = _given(pairs, method, steps)
+    known = words.responses(module)
+    wrt = words.free_names(grad, module)
+    first = next(iter(known))
+    request = evaluation.Request(
+        module,
+        words.names(response, known, "response") or tuple(known),
+        wrt,
+        (words.names(of, known, "response") or (first,)) if wrt else (),
+    )
+    page = output.console()
+    if points is None:
+        answer = evaluation.answer_point(request, given)
+        if json:
+            print(output.json_line(answer))
+        else:
+            for part in output.answer_tables(request, answer, given):
+                page.print(part)
+        if answer.status in FAILURES:
+            return NOT_CONVERGED
+        return BAD_INPUT if answer.status in ("invalid_input", "out_of_range") else OK
+    lines = [
+        line if isinstance(line, words.BadInput) else given | dict(line)
+        for line in words.file_points(points)
+    ]
+    for number, answer in enumerate(evaluation.answer_points(request, lines), 1):
+        if json:
+            print(output.json_line(answer))
+        else:
+            page.print(f"\npoint {number}: {_words_of(lines[number - 1])}")
+            for part in output.answer_tables(request, answer, _values(lines[number - 1])):
+                page.print(part)
+    return OK
+
+
+@app.command()
+@_reporting
+def sweep(
+    device: Device,
+    pairs: Annotated[
+        list[str],
+        typer.Argument(metavar="key=start:stop:count", help="Also key=a,b,c; key=value."),
+    ],
+    out: Annotated[Path, typer.Option(help="Where to write: a file .csv or .npz.")],
+    carry: Annotated[
+        str,
+        typer.Option(help="Carry the state along the first key: up, down, both."),
+    ] = "none",
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE.png", help="Draw a figure too.")
+    ] = None,
+    response: Names = None,
+    method: Method = None,
+    steps: Steps = None,
+    precision: Precision = 64,
+) -> int:
+    """Responses on a grid of parameters; every point has its status."""
+    from diffmicro.command.sweeping import run_sweep
+
+    _start(precision)
+    return run_sweep(device, pairs, out, carry, plot, response, _given(None, method, steps))
+
+
+@app.command()
+@_reporting
+def doctor() -> None:
+    """Devices, precision, settings and versions, for reports of problems."""
+    from diffmicro.command.doctor import report
+
+    report()
+
+
+def _start(precision: int) -> None:
+    """Settings of JAX, before it starts."""
+    from diffmicro._configure import configure
+    from diffmicro.command.words import BadInput
+
+    if precision not in (32, 64):
+        raise BadInput(f"--precision {precision} is not allowed; it has to be 32 or 64.")
+    configure(double=precision == 64)
+
+
+def _given(pairs: list[str] | None, method: str | None, steps: str | None) -> dict[str, Any]:
+    """Words and options as one dictionary of what was given."""
+    from diffmicro.command.words import split
+
+    options = {"method": method, "steps": steps}
+    return split(pairs or []) | {key: value for key, value in options.items() if value is not None}
+
+
+def _values(line: Any) -> dict[str, Any]:
+    return dict(line) if isinstance(line, dict) else {}
+
+
+def _words_of(line: Any) -> str:
+    return " ".join(f"{key}={value}" for key, value in _values(line).items())

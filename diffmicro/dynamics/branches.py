@@ -1,0 +1,336 @@
+"""Branches of periodic motions: followed through folds as one parameter changes, stable or not.
+
+A periodic motion z = P^n(z, q(p)) is a point u = (z, p) of a curve. From one point to the next
+(pseudo-arclength continuation, Keller 1977):
+
+1. the tangent t is the null vector of [P_z - I, P_p], with the matrices of one forward pass;
+2. u + s t is corrected by Newton's method on the orbit and on t . (u - u0) = s together, which stays
+   regular where the curve turns around;
+3. a point that is bad in any way (no convergence, a sharp bend, another number of impacts) is tried again
+   from half the length s; good ones let s grow.
+
+At a fold the parameter's share of t changes sign; it is found by the secant method. An orbit is stable while
+its multipliers, the eigenvalues of P_z, lie inside the unit circle.
+
+Where the sequence of modes changes, P has a kink (an impact that passes a switch of the drive, say) and
+the branch a corner. s shrinks towards it; behind it the branch leaves along a t that is the null vector at
+u + s t itself. A corner where the parameter turns around is a fold too, and multipliers jump there. Where
+an impact appears or vanishes (grazing) P_z grows without bound and the branch ends. Corners are located to
+`Stride.shortest`, grazing as far as Newton's method gets towards it (in the WRMMA to 1e-4 of a frequency).
+
+Ends: `bound`: the parameter left its range. `grazing`: see above. `closed`: back at the start.
+`step_limit`: more points than asked for. `not_converged`: no next point at the shortest length, for
+another reason. This runs on the host and is for looking: its numbers carry no derivatives.
+"""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from diffmicro.dynamics.orbits import PeriodMap
+
+
+End = Literal["bound", "grazing", "closed", "step_limit", "not_converged"]
+
+CONVERGED = 1e-8
+"""|P z - z| [natural units] of a corrected point; steps of the motion are resolved to 1e-9."""
+
+NEWTON = 6
+"""Most corrections of one point; one that needs more is too far from its prediction."""
+
+EASY = 3
+"""Corrections up to which the next length may grow."""
+
+BEND = 0.95
+"""Smallest cosine between two tangents in a row, corners apart."""
+
+AROUND = 100
+"""Distance in `Stride.shortest` from a corner to the first point behind it."""
+
+AHEAD = (1, 10, 100, 1000)
+"""Distances in `Stride.shortest` at which an impact that grazes may show: multipliers of a thousand and
+more leave Newton's method nothing to converge with before the number of impacts changes."""
+
+
+class Family(eqx.Module):
+    """Period maps that differ in one parameter.
+
+    period_map: see `orbits.PeriodMap`.
+    parameters: from the scalar p to the vector q.
+    count: which observed quantity counts impacts, by whose change grazing is known [-]; None: no impacts.
+    periods: drive periods of one round of the motion [-].
+    tolerance: of the motion's steps [natural units].
+    """
+
+    period_map: PeriodMap
+    parameters: Callable[[Array], Array]
+    count: int | None = eqx.field(static=True, default=None)
+    periods: int = eqx.field(static=True, default=1)
+    tolerance: Array | float = 1e-9
+
+
+class Stride(NamedTuple):
+    """Lengths along a branch, in natural units of the state and shares of the parameter's range.
+
+    longest: longest step [-].
+    shortest: step below which the branch ends [-].
+    points: most points in each direction [-].
+    """
+
+    longest: float = 0.05
+    shortest: float = 1e-6
+    points: int = 500
+
+
+STRIDE = Stride()
+"""Fine enough for the branches of the library's devices."""
+
+
+class Branch(NamedTuple):
+    """Periodic motions in the order in which they follow each other.
+
+    parameter (points); state (points, states); observed (points, quantities), per round, the displacement
+    first; multipliers (points, states), complex; stable (points); folds, corners: indices of points where
+    the parameter turns around, and where the branch has a kink; ends: why it stops before the first and
+    after the last point.
+    """
+
+    parameter: np.ndarray
+    state: np.ndarray
+    observed: np.ndarray
+    multipliers: np.ndarray
+    stable: np.ndarray
+    folds: np.ndarray
+    corners: np.ndarray
+    ends: tuple[End, End]
+
+    @property
+    def displacement(self) -> np.ndarray:
+        """Displacement over one round [natural units]."""
+        return self.observed[:, 0]
+
+
+class _Point(NamedTuple):
+    """A point u = (z, share of the parameter's range), with what is known there."""
+
+    at: np.ndarray
+    observed: np.ndarray
+    by_state: np.ndarray
+    tangent: np.ndarray
+    corrections: int
+    fold: bool = False
+    corner: bool = False
+
+
+class _Curve:
+    """The equations of a branch on one range of the parameter, as arrays of the host."""
+
+    def __init__(self, family: Family, low: float, high: float):
+        self.family, self.low, self.span = family, low, high - low
+
+    def evaluate(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """P z - z, what was observed, and the matrix of P z - z by u."""
+        low, span = self.low, self.span
+        defect, observed, matrix = _evaluate(self.family, jnp.asarray(at), low, span)
+        return np.asarray(defect), np.asarray(observed), np.asarray(matrix)
+
+    def impacts(self, observed: np.ndarray) -> float:
+        count = self.family.count
+        return 0.0 if count is None else round(float(observed[count]))
+
+    def correct(self, guess: np.ndarray, along: np.ndarray) -> _Point | None:
+        """The orbit in the plane through `guess` normal to `along`; None without convergence."""
+        at = guess
+        for corrections in range(NEWTON + 1):
+            defect, observed, matrix = self.evaluate(at)
+            if not (np.all(np.isfinite(defect)) and np.all(np.isfinite(matrix))):
+                return None
+            if np.max(np.abs(defect)) < CONVERGED:
+                tangent = _tangent(matrix, along)
+                by_state = matrix[:, :-1] + np.eye(len(at) - 1)
+                return _Point(at, observed, by_state, tangent, corrections)
+            system = np.vstack([matrix, along])
+            try:
+                at = at - np.linalg.solve(system, np.append(defect, along @ (at - guess)))
+            except np.linalg.LinAlgError:
+                return None
+        return None
+
+
+@eqx.filter_jit
+def _evaluate(family: Family, at: Array, low: Array | float, span: Array | float) -> tuple:
+    def defect(u: Array) -> tuple[Array, tuple[Array, Array]]:
+        q = family.parameters(low + span * u[-1])
+        periods = jnp.asarray(family.periods, jnp.int32)
+        tolerance = jnp.asarray(family.tolerance, u.dtype)
+        after, observed = family.period_map(q, u[:-1], periods, tolerance)
+        return after - u[:-1], (after - u[:-1], observed)
+
+    matrix, (value, observed) = jax.jacfwd(defect, has_aux=True)(at)
+    return value, observed, matrix
+
+
+def _tangent(matrix: np.ndarray, along: np.ndarray) -> np.ndarray:
+    """The unit null vector that points forward."""
+    tangent = np.linalg.svd(matrix)[2][-1]
+    return tangent if tangent @ along >= 0 else -tangent
+
+
+def follow(
+    family: Family,
+    state: np.ndarray,
+    at: float,
+    low: float,
+    high: float,
+    stride: Stride = STRIDE,
+) -> Branch:
+    """The branch through the orbit near `state` at parameter `at`, both ways, within [low, high].
+
+    Raises ValueError when there is no orbit near the state.
+    """
+    if not low <= at <= high or not low < high:
+        raise ValueError(f"follow: need low <= at <= high and low < high, got {low}, {at}, {high}.")
+    curve = _Curve(family, low, high)
+    guess = np.append(np.asarray(state, float), (at - low) / (high - low))
+    upward = np.zeros(len(guess))
+    upward[-1] = 1.0
+    first = curve.correct(guess, upward)
+    if first is None:
+        raise ValueError(
+            f"follow: no periodic motion near state {np.asarray(state)} at parameter {at}. "
+            "Start from an orbit that `find_orbit` accepted."
+        )
+    after, end = _one_way(curve, first, stride)
+    if end == "closed":
+        return _assembled(curve, [first, *after], (end, end))
+    before, start = _one_way(curve, first._replace(tangent=-first.tangent), stride)
+    return _assembled(curve, [*before[::-1], first, *after], (start, end))
+
+
+def _one_way(curve: _Curve, first: _Point, stride: Stride) -> tuple[list[_Point], End]:
+    """The points after `first`, along its tangent, and why there are no more."""
+    points: list[_Point] = []
+    here, length = first, stride.longest / 4
+    while len(points) < stride.points:
+        found, length = _next(curve, here, length, stride)
+        if found is None:
+            found, length = _around_corner(curve, here, stride), AROUND * stride.shortest
+            if found is None:
+                return points, "grazing" if _grazes(curve, here, stride) else "not_converged"
+            turns = here.tangent[-1] * found.tangent[-1] < 0
+            points.append(here._replace(corner=True, fold=turns))
+        elif here.tangent[-1] * found.tangent[-1] < 0:
+            points.append(_fold(curve, here, found))
+        if not 0 <= found.at[-1] <= 1:
+            at_bound = _at_bound(curve, here, found)
+            return points + ([] if at_bound is None else [at_bound]), "bound"
+        points.append(found)
+        if len(points) > 2 and _passes(here.at, found.at, first):
+            return points, "closed"
+        here = found
+    return points, "step_limit"
+
+
+def _next(
+    curve: _Curve, here: _Point, length: float, stride: Stride
+) -> tuple[_Point | None, float]:
+    """The next point, and the length to go on with."""
+    impacts = curve.impacts(here.observed)
+    while length >= stride.shortest:
+        found = curve.correct(here.at + length * here.tangent, here.tangent)
+        if (
+            found is not None
+            and curve.impacts(found.observed) == impacts
+            and found.tangent @ here.tangent > BEND
+            and np.linalg.norm(found.at - here.at) < 2 * length
+        ):
+            growth = 1.5 if found.corrections <= EASY else 1.0
+            return found, min(length * growth, stride.longest)
+        length /= 2
+    return None, length
+
+
+def _grazes(curve: _Curve, here: _Point, stride: Stride) -> bool:
+    """Whether the number of impacts changes close ahead, where no orbit was found."""
+    impacts = curve.impacts(here.observed)
+    ahead = [curve.evaluate(here.at + n * stride.shortest * here.tangent)[1] for n in AHEAD]
+    return any(curve.impacts(observed) != impacts for observed in ahead)
+
+
+def _around_corner(curve: _Curve, here: _Point, stride: Stride) -> _Point | None:
+    """The first point behind a corner at `here`; None if the branch does not go on there."""
+    length = AROUND * stride.shortest
+    _, _, matrix = curve.evaluate(here.at + length * here.tangent)
+    if not np.all(np.isfinite(matrix)):
+        return None
+    leaves = _tangent(matrix, here.tangent)
+    for tangent in (leaves, -leaves):
+        back = tangent @ here.tangent < -BEND
+        found = None if back else curve.correct(here.at + length * tangent, tangent)
+        if found is not None and found.tangent @ tangent > BEND:
+            same = curve.impacts(found.observed) == curve.impacts(here.observed)
+            if same and np.linalg.norm(found.at - here.at) < 2 * length:
+                return found
+    return None
+
+
+def _fold(curve: _Curve, before: _Point, after: _Point) -> _Point:
+    """The point between two where the parameter turns around (secant with halving: Illinois)."""
+    low, high = 0.0, float(before.tangent @ (after.at - before.at))
+    left, right = before.tangent[-1], after.tangent[-1]
+    best = before if abs(left) < abs(right) else after
+    for _ in range(20):
+        length = (low * right - high * left) / (right - left)
+        found = curve.correct(before.at + length * before.tangent, before.tangent)
+        if found is None:
+            break
+        share = found.tangent[-1]
+        best = found if abs(share) < abs(best.tangent[-1]) else best
+        if abs(share) < 1e-7:
+            break
+        if share * right < 0:
+            low, left = high, right
+        else:
+            left = left / 2
+        high, right = length, share
+    return best._replace(fold=True)
+
+
+def _at_bound(curve: _Curve, inside: _Point, outside: _Point) -> _Point | None:
+    """The orbit where the branch leaves the range of the parameter."""
+    bound = 0.0 if outside.at[-1] < 0 else 1.0
+    share = (bound - inside.at[-1]) / (outside.at[-1] - inside.at[-1])
+    guess = inside.at + share * (outside.at - inside.at)
+    guess[-1] = bound
+    along = np.zeros(len(guess))
+    along[-1] = np.sign(outside.at[-1] - inside.at[-1])
+    return curve.correct(guess, along)
+
+
+def _passes(here: np.ndarray, there: np.ndarray, first: _Point) -> bool:
+    """Whether the branch comes by its first point between two points, in the same direction."""
+    chord = there - here
+    share = (first.at - here) @ chord / (chord @ chord)
+    nearest = here + np.clip(share, 0, 1) * chord
+    distance = np.linalg.norm(first.at - nearest)
+    return bool(0 <= share <= 1 and distance < 0.1 * np.linalg.norm(chord) and chord @ first.tangent > 0)
+
+
+def _assembled(curve: _Curve, points: list[_Point], ends: tuple[End, End]) -> Branch:
+    multipliers = np.array([np.linalg.eigvals(p.by_state) for p in points])
+    at = np.array([p.at for p in points])
+    return Branch(
+        parameter=curve.low + curve.span * at[:, -1],
+        state=at[:, :-1],
+        observed=np.array([p.observed for p in points]),
+        multipliers=multipliers,
+        stable=np.max(np.abs(multipliers), axis=1) < 1,
+        folds=np.array([i for i, p in enumerate(points) if p.fold], int),
+        corners=np.array([i for i, p in enumerate(points) if p.corner], int),
+        ends=ends,
+    )

@@ -1,0 +1,100 @@
+"""Velocity over a parameter along branches of periodic motions.
+
+Stable motions are solid, unstable ones dashed; folds, and grazing points where an impact appears or
+vanishes, are marked. Where two solid lines lie above each other the device has hysteresis.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+
+class VelocityBranch(Protocol):
+    """What is drawn of a branch; `WrmmaBranch` is one."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def parameter(self) -> np.ndarray: ...
+    @property
+    def velocity(self) -> np.ndarray: ...
+    @property
+    def stable(self) -> np.ndarray: ...
+    @property
+    def folds(self) -> np.ndarray: ...
+    @property
+    def ends(self) -> tuple[Any, Any]: ...
+
+
+STABLE = "#1f4e79"
+UNSTABLE = "#b3541e"
+
+
+def plot_branches(
+    branches: Sequence[VelocityBranch],
+    axes: Axes | None = None,
+    *,
+    label: str | None = None,
+    scale: float = 1e3,
+    unit: str = "mm/s",
+) -> Figure:
+    """Velocity [`unit`, `scale` times m/s] over the parameter. `label`: the parameter's name and unit."""
+    if not branches:
+        raise ValueError("plot_branches: there are no branches to draw.")
+    if axes is None:
+        axes = Figure(figsize=(7, 4.2), layout="constrained").subplots()
+    axes.axhline(0, color="0.8", linewidth=0.8, zorder=0)
+    folds, grazing = [], []
+    for branch in branches:
+        velocity = scale * branch.velocity
+        for first, last, stable in _runs(branch.stable):
+            # A run is drawn up to the next one's first point, so that no gap is left.
+            piece = slice(first, last + 1)
+            style = dict(color=STABLE, linewidth=2.0) if stable else dict(
+                color=UNSTABLE, linewidth=1.4, linestyle=(0, (4, 2))
+            )
+            axes.plot(branch.parameter[piece], velocity[piece], **style)
+        folds += [(branch.parameter[i], velocity[i]) for i in branch.folds]
+        for end, at in zip(branch.ends, (0, -1), strict=True):
+            if end == "grazing":
+                grazing.append((branch.parameter[at], velocity[at]))
+    handles = [
+        axes.plot([], [], color=STABLE, linewidth=2.0, label="stable")[0],
+        axes.plot([], [], color=UNSTABLE, linewidth=1.4, linestyle=(0, (4, 2)), label="unstable")[0],
+    ]
+    for points, marker, name in ((folds, "o", "fold"), (grazing, "s", "grazing")):
+        if points:
+            x, y = np.transpose(points)
+            handles.append(axes.scatter(
+                x, y, marker=marker, s=42, facecolor="white", edgecolor="black", zorder=3, label=name
+            ))
+            for at in _distinct(points):
+                axes.annotate(
+                    f"{at[0]:.4g}", at, textcoords="offset points", xytext=(6, 7), fontsize=8
+                )
+    axes.set_xlabel(label or branches[0].key.replace("_", " "))
+    axes.set_ylabel(f"velocity [{unit}]")
+    axes.legend(handles=handles, frameon=False)
+    figure = axes.get_figure(root=True)
+    assert isinstance(figure, Figure)
+    return figure
+
+
+def _runs(flags: np.ndarray) -> list[tuple[int, int, bool]]:
+    """(first, one past the last, flag) of each run of equal flags."""
+    changes = np.flatnonzero(np.diff(flags.astype(int))) + 1
+    bounds = [0, *changes.tolist(), len(flags)]
+    return [(a, b, bool(flags[a])) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+
+
+def _distinct(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Points whose labels would not lie over each other."""
+    span = np.ptp([p[0] for p in points]) or 1.0
+    kept: list[tuple[float, float]] = []
+    for point in points:
+        if all(abs(point[0] - other[0]) > 0.03 * span for other in kept):
+            kept.append(point)
+    return kept

@@ -1,0 +1,134 @@
+"""Figure of a sweep: a response over the first key, one line for each combination of the others.
+
+Walks up are drawn solid, walks down dashed; so hysteresis shows as two lines. Points whose status
+is not `ok` keep their place and are marked by it; those without a number sit on the lower edge.
+"""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from diffmicro.sweep.table import Table
+
+STYLES = {"": "-", "up": "-", "down": "--"}
+MARKS = {"erratic": "x", "stalled": "s", "gap_collapsed": "v", "out_of_range": "P", "no_orbit": "D"}
+"""Marks of statuses; all others share one."""
+
+OTHER_MARK = "*"
+MOST_LINES = 20
+"""Combinations in a legend; with more, the legend is left out."""
+
+PREFIXES = {-9: "n", -6: "u", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
+PREFIXED_UNITS = ("m", "m/s", "N", "T", "Hz", "s", "Pa", "V", "rad")
+
+
+def sweep_figure(table: Table, response: str = "velocity") -> Figure:
+    """`response` (the first one of the table if it has no such column) over the first key."""
+    names = [name for name in table.units if name not in table.keys]
+    response = response if response in names else names[0]
+    figure = Figure(figsize=(8.0, 5.0), layout="constrained", dpi=150)
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    first = table.keys[0]
+    x, x_label = _scaled(table, first)
+    y, y_label = _scaled(table, response)
+    curves = _curves(table)
+    combinations = list(dict.fromkeys(others for others, _ in curves))
+    colors = dict(zip(combinations, _colors(len(combinations)), strict=True))
+    for (others, direction), rows in curves.items():
+        label = _combination(table, others, direction)
+        _draw(
+            axes, x[rows], y[rows], table["status"][rows], STYLES[direction], colors[others], label
+        )
+    for status in np.unique(table["status"][table["status"] != "ok"]):
+        axes.plot([], [], _mark(status), color="0.3", markerfacecolor="none", label=status)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    axes.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
+    axes.grid(color="0.92", zorder=0)
+    axes.set_axisbelow(True)
+    handles, labels = axes.get_legend_handles_labels()
+    if labels and len(labels) <= MOST_LINES:
+        figure.legend(handles, labels, loc="outside right upper", frameon=False, fontsize=9)
+    return figure
+
+
+def save_sweep_figure(table: Table, path: Path, response: str = "velocity") -> None:
+    """Draw the sweep into a file; its ending says the format."""
+    sweep_figure(table, response).savefig(path)
+
+
+def _curves(table: Table) -> dict[tuple[tuple, str], np.ndarray]:
+    """Rows of each line, sorted along the first key: by the other keys' values and direction."""
+    directions = table.columns.get("direction", np.full(len(table), ""))
+    found: dict[tuple[tuple, str], list[int]] = {}
+    for row in range(len(table)):
+        others = tuple((key, table[key][row]) for key in table.keys[1:])
+        found.setdefault((others, str(directions[row])), []).append(row)
+    x = table[table.keys[0]]
+    return {line: np.array(sorted(rows, key=lambda row: x[row])) for line, rows in found.items()}
+
+
+def _draw(
+    axes: Axes,
+    x: np.ndarray,
+    y: np.ndarray,
+    status: np.ndarray,
+    style: str,
+    color: Any,
+    label: str | None,
+) -> None:
+    # A point that is not ok interrupts the line: nothing joins what was not calculated.
+    line = np.where(status == "ok", y, np.nan)
+    axes.plot(x, line, style, color=color, label=label, linewidth=1.4, marker=".", markersize=4)
+    edge = axes.get_xaxis_transform()  # height as a share of the axes, for what has no number
+    for word in np.unique(status[status != "ok"]):
+        look = dict(color=color, markerfacecolor="none", markersize=5)
+        shown = (status == word) & np.isfinite(y)
+        axes.plot(x[shown], y[shown], _mark(word), **look)
+        lost = (status == word) & ~np.isfinite(y)
+        axes.plot(x[lost], np.full(lost.sum(), 0.02), _mark(word), transform=edge, **look)
+
+
+def _mark(status: str) -> str:
+    return MARKS.get(status, OTHER_MARK)
+
+
+def _colors(count: int) -> list[Any]:
+    if count <= 10:
+        return [f"C{i}" for i in range(count)]
+    return list(matplotlib.colormaps["viridis"](np.linspace(0, 0.9, count)))
+
+
+def _scaled(table: Table, name: str) -> tuple[np.ndarray, str]:
+    """A column in a handy multiple of its unit, and its label."""
+    values, unit = table[name], table.units[name]
+    words = name.replace("_", " ")
+    if unit in ("", "-"):
+        return values, words
+    finite = np.abs(values[np.isfinite(values)]) if values.dtype != object else np.zeros(0)
+    largest = finite.max(initial=0.0)
+    if unit not in PREFIXED_UNITS or largest == 0:
+        return values, f"{words} [{unit}]"
+    power = min(max(3 * math.floor(math.log10(largest) / 3 + 1e-9), -9), 9)
+    return values / 10.0**power, f"{words} [{PREFIXES[power]}{unit}]"
+
+
+def _combination(table: Table, others: tuple, direction: str) -> str | None:
+    words = ", ".join(_value(key, value, table.units) for key, value in others)
+    if direction:
+        words = f"{words} ({direction})" if words else direction
+    return words or None
+
+
+def _value(name: str, value: Any, units: Mapping[str, str]) -> str:
+    number = f"{value:.4g}" if isinstance(value, int | float) else str(value)
+    unit = "" if units[name] in ("", "-") else f" {units[name]}"
+    return f"{name.replace('_', ' ')} {number}{unit}"

@@ -1,0 +1,83 @@
+"""Points of a sweep: the product of the values on each axis, and how they meet a device.
+
+The first axis is the one a figure shows and along which a state is carried; it runs fastest.
+Numbers become one array a field, so that all lanes are one batch; words (`waveform`) cut the points
+into batches.
+"""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import numpy as np
+
+Axes = Mapping[str, Sequence[Any] | np.ndarray]
+
+
+class Batch(NamedTuple):
+    """Points of the same words, to calculate together.
+
+    lanes: positions of the points among all points.
+    design, setting: with one array of the batch's length for each number.
+    """
+
+    lanes: np.ndarray
+    design: Any
+    setting: Any
+
+
+def grid(axes: Axes) -> dict[str, np.ndarray]:
+    """The product of all axes as one column a key; the first axis runs fastest."""
+    keys = list(axes)
+    rows = itertools.product(*(list(axes[key]) for key in reversed(keys)))
+    columns = zip(*rows, strict=True)
+    return {key: _column(values) for key, values in zip(reversed(keys), columns, strict=True)}
+
+
+def batches(points: Sequence[tuple[Any, Any]]) -> list[Batch]:
+    """Points (design, setting) of one structure stacked, in the order of their first members."""
+    groups: dict[Any, list[int]] = {}
+    for lane, point in enumerate(points):
+        leaves, structure = jax.tree.flatten(point)
+        groups.setdefault((structure, *map(np.shape, leaves)), []).append(lane)
+    found = []
+    for lanes in groups.values():
+        members = [points[lane] for lane in lanes]
+        stacked = jax.tree.map(
+            lambda *values: np.stack([np.asarray(v, float) for v in values]), *members
+        )
+        found.append(Batch(np.array(lanes), *stacked))
+    return found
+
+
+def points_of(
+    module: ModuleType, columns: Mapping[str, Any], design: Any, setting: Any
+) -> list[tuple]:
+    """One (design, setting) a row of the columns; what no column names stays as given."""
+    own = set(columns) & set(vars(design))
+    unknown = set(columns) - set(vars(design)) - set(vars(setting))
+    if unknown:
+        raise ValueError(
+            f"sweep: {', '.join(sorted(unknown))}: no such field in Design or Setting of "
+            f"{module.__name__}."
+        )
+    count = len(next(iter(columns.values()))) if columns else 1
+    return [
+        (
+            _replaced(design, {key: columns[key][row] for key in own}),
+            _replaced(setting, {key: columns[key][row] for key in columns if key not in own}),
+        )
+        for row in range(count)
+    ]
+
+
+def _replaced(tree: eqx.Module, values: Mapping[str, Any]) -> Any:
+    return type(tree)(**{**vars(tree), **values})
+
+
+def _column(values: Sequence[Any]) -> np.ndarray:
+    numbers = all(isinstance(value, int | float | np.number) for value in values)
+    return np.array(values, float if numbers else object)

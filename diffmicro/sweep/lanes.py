@@ -1,0 +1,109 @@
+"""One calculation on many points: one by one when they are few, in chunks when they are many.
+
+Compiling a batch takes as long as some hundred single points, so few points are looped over one
+compiled function. Many go in chunks with a cheap search first, because under `vmap` every lane pays
+for the longest search; what the cheap search did not find is looped over with the full one.
+
+Left out: several devices and processes.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from diffmicro._results import FAILURES, words
+from diffmicro.dynamics.orbits import Search
+from diffmicro.sweep.grids import Batch
+
+CHUNK = 256
+"""Lanes of one batched call: enough for the vector units, small enough for the cache."""
+
+FEW = 256
+"""Up to so many points a loop beats compiling a batch (WRMMA on CPU: 5 ms a point against 15 s)."""
+
+QUICK = {"search": Search(multiples=False, twins=0), "window": 0}
+"""The cheap search for periodic motions: period 1 only, no twins, no mean over a window."""
+
+
+class Piece(NamedTuple):
+    """Finished points: their positions among all points, and what was calculated, stacked."""
+
+    lanes: np.ndarray
+    output: Any
+
+
+def calculate(
+    build: Callable[..., Callable[[Any, Any], Any]],
+    batch: Batch,
+    *,
+    quick: dict[str, Any],
+    result_of: Callable[[Any], Any] = lambda response: response.result,
+    few: int = FEW,
+    chunk: int = CHUNK,
+) -> Iterator[Piece]:
+    """Calculate `build(**numerics)(design, setting)` on every lane, yielding what is finished.
+
+    `quick`: numerics of the cheap search, tried first on more than `few` lanes; without any, what
+    fails there is not repeated.
+    """
+    count = len(batch.lanes)
+    if count <= few:
+        yield from _loop(build, batch, np.arange(count))
+        return
+    mapped = compiled_batch(build, tuple(quick.items()))
+    for first in range(0, count, chunk):
+        # The last chunk is filled up with its last lane: one shape, one compilation.
+        lanes = np.minimum(np.arange(first, first + min(chunk, count)), count - 1)
+        output = _on_host(mapped(*_take((batch.design, batch.setting), lanes)))
+        known = np.arange(min(chunk, count - first))
+        failed = np.isin(words(result_of(output))[known].astype(str), FAILURES) & bool(quick)
+        if not failed.all():
+            yield Piece(batch.lanes[lanes[known[~failed]]], _take(output, known[~failed]))
+        yield from _loop(build, batch, lanes[known[failed]])
+
+
+def quick_numerics(respond: Callable) -> dict[str, Any]:
+    """`QUICK` for a device whose `respond` looks for orbits, else nothing."""
+    accepted = inspect.signature(respond).parameters
+    return dict(QUICK) if QUICK.keys() <= accepted.keys() else {}
+
+
+@cache
+def lane_function(respond: Callable, **fixed: Any) -> Callable[..., Callable[[Any, Any], Any]]:
+    """Makes `(design, setting) -> response` from `respond`, for `calculate`. Nothing is raised."""
+
+    def build(**numerics: Any) -> Callable[[Any, Any], Any]:
+        return lambda design, setting: respond(design, setting, throw=False, **fixed, **numerics)
+
+    return build
+
+
+@cache
+def compiled(build: Callable, numerics: tuple[tuple[str, Any], ...] = ()) -> Callable:
+    """`build(**numerics)`, compiled once in a process."""
+    return jax.jit(build(**dict(numerics)))
+
+
+@cache
+def compiled_batch(build: Callable, numerics: tuple[tuple[str, Any], ...] = ()) -> Callable:
+    """`build(**numerics)` on a batch, compiled once in a process."""
+    return jax.jit(jax.vmap(build(**dict(numerics))))
+
+
+def _loop(build: Callable, batch: Batch, lanes: np.ndarray) -> Iterator[Piece]:
+    single = compiled(build)
+    for lane in lanes:
+        output = _on_host(single(*_take((batch.design, batch.setting), lane)))
+        yield Piece(batch.lanes[lane : lane + 1], jax.tree.map(lambda x: x[None], output))
+
+
+def _take(tree: Any, lanes: Any) -> Any:
+    return jax.tree.map(lambda x: x[lanes], tree)
+
+
+def _on_host(tree: Any) -> Any:
+    return jax.tree.map(np.asarray, tree)

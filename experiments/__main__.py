@@ -1,0 +1,54 @@
+"""`python -m experiments list | all | NAME ... [--out DIR]`: run, compare, draw, keep the score.
+
+Each experiment writes NAME.json and NAME.png to DIR (default runs/experiments), and scoreboard.md
+is made anew from all the records there. Exit code 0 also when a statement is not reproduced: that
+is a result. 2: unknown name.
+"""
+
+import argparse
+import difflib
+import json
+import sys
+import time
+from pathlib import Path
+
+import diffmicro
+from experiments.nagy2012 import EXPERIMENTS
+from experiments.outcome import scoreboard, write
+
+OUT = Path("runs/experiments")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what the words ask for; the exit code is returned."""
+    parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
+    parser.add_argument("names", nargs="+", metavar="list | all | NAME")
+    parser.add_argument("--out", type=Path, default=OUT, help=f"folder to write to ({OUT})")
+    asked = parser.parse_args(arguments)
+    if asked.names == ["list"]:
+        for name, experiment in EXPERIMENTS.items():
+            print(f"{name:18} {experiment.title}")
+        return 0
+    names = list(EXPERIMENTS) if asked.names == ["all"] else asked.names
+    for name in names:
+        if name not in EXPERIMENTS:
+            near = difflib.get_close_matches(name, EXPERIMENTS, n=1)
+            hint = f"Did you mean {near[0]}?" if near else "`list` shows them all."
+            print(f"experiments: there is no {name!r}. {hint}", file=sys.stderr)
+            return 2
+
+    diffmicro.configure(double=True)
+    for name in names:
+        began = time.perf_counter()
+        known = write(name, EXPERIMENTS[name], EXPERIMENTS[name].run(), asked.out)
+        seconds = time.perf_counter() - began
+        print(f"{name:18} {known['verdict']:11} {seconds:5.1f} s  {known['reason']}", flush=True)
+    files = [asked.out / f"{name}.json" for name in EXPERIMENTS]
+    records = [json.loads(file.read_text()) for file in files if file.exists()]
+    (asked.out / "scoreboard.md").write_text(scoreboard(records))
+    print(f"Records, figures and scoreboard.md are in {asked.out}.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""`diffmicro list`, `show`, `doctor` and `sweep`."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from diffmicro.command import sweeping
+from diffmicro.command.words import parameters, responses
+from diffmicro.devices import DEVICES, device
+
+
+def test_list_names_every_device(run):
+    done = run("list")
+    assert done.code == 0
+    for name in DEVICES:
+        assert name in done.out
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_show_names_every_parameter_and_response_with_unit(run, name):
+    done = run("show", name)
+    assert done.code == 0
+    lines = done.out.splitlines()
+    known = parameters(device(name)) | responses(device(name))
+    for key, entry in known.items():
+        (line,) = [line for line in lines if line.split()[:1] == [key]]
+        assert entry.unit == "-" or entry.unit in line
+
+
+def test_doctor_tells_versions_and_settings(run):
+    done = run("doctor")
+    assert done.code == 0
+    for part in ("jaxlib: ", "precision: 64 bits", "XLA_FLAGS", "wrmma"):
+        assert part in done.out
+
+
+def test_a_sweep_becomes_a_file_and_a_figure(run, tmp_path):
+    out, figure = tmp_path / "a.csv", tmp_path / "a.png"
+    done = run(
+        "sweep", "wrmma", "frequency_ratio=0.9:1.1:3", "load_factor=8,32", "mass_ratio=1.5",
+        "--out", out, "--plot", figure, "--response", "velocity,impacts",
+    )  # fmt: skip
+    assert (done.code, done.out) == (0, "")
+    assert "6 points" in done.err and "6 ok" in done.err
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert list(rows[0]) == ["frequency_ratio", "load_factor", "velocity", "impacts", "status"]
+    at = [(float(row["frequency_ratio"]), float(row["load_factor"])) for row in rows]
+    assert at == [(0.9, 8), (1.0, 8), (1.1, 8), (0.9, 32), (1.0, 32), (1.1, 32)]
+    # Reference point "slide f1 b32", from an independent event-driven program.
+    assert float(rows[4]["velocity"]) == pytest.approx(0.004717411184167364, rel=2e-5)
+    assert figure.read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_interrupted_sweep_keeps_what_is_finished(run, tmp_path, monkeypatch):
+    def interrupted(*args, **options):
+        pieces = iter(whole(*args, **options))
+        yield next(pieces)
+        yield next(pieces)
+        raise KeyboardInterrupt
+
+    whole = sweeping.sweep
+    monkeypatch.setattr(sweeping, "sweep", interrupted)
+    out = tmp_path / "a.npz"
+    done = run("sweep", "wrmma", "frequency_ratio=0.9:1.1:3", "load_factor=32", "--out", out)
+    assert done.code == 130
+    with np.load(out) as arrays:
+        np.testing.assert_array_equal(arrays["frequency_ratio"], [0.9, 1.0])
+        assert arrays["velocity"][1] == pytest.approx(0.004717411184167364, rel=2e-5)
+
+
+@pytest.mark.parametrize(
+    "arguments, told",
+    [
+        (["field=1e-3:2e-3"], "start:stop:count"),
+        (["field=-1e-3:2e-3:5"], "field"),
+        (["field=1e-3"], "several values"),
+        (["field=1e-3:2e-3:5", "mass_ratio=-1"], "mass_ratio"),
+        (["felid=1e-3:2e-3:5"], "did you mean field?"),
+        (["field=1e-3:2e-3:5", "--carry", "sideways"], "none, up, down, both"),
+        (["field=1e-3:2e-3:5", "--steps", "1e9"], "steps"),
+        (["field=1e-3:2e-3:5", "--response", "speeed"], "speeed"),
+        (["field=1e-3:2e-3:5", "--plot", "a.doc"], ".png"),
+    ],
+)
+def test_bad_sweeps(run, tmp_path, arguments, told):
+    done = run("sweep", "wrmma", *arguments, "--out", tmp_path / "a.csv")
+    assert (done.code, done.out) == (2, "")
+    assert told in done.err
+    assert not (tmp_path / "a.csv").exists()
+
+
+def test_bad_files(run, tmp_path):
+    assert ".csv, .npz" in run("sweep", "wrmma", "field=1:2:2", "--out", "a.xlsx").err
+    missing = tmp_path / "none" / "a.csv"
+    assert "does not exist" in run("sweep", "wrmma", "field=1:2:2", "--out", missing).err

@@ -1,0 +1,173 @@
+"""Words become values, or a message that names key, value, range and the nearest known key."""
+
+import types
+
+import equinox as eqx
+import numpy as np
+import pytest
+
+from diffmicro._parameters import parameter
+from diffmicro.command import words
+from diffmicro.command.words import BadInput
+from diffmicro.devices import wrmma
+
+
+class Design(eqx.Module):
+    """With a matrix.
+
+    hinge: positions of two hinges [m].
+    """
+
+    hinge: tuple = parameter(((0.0, 1.0), (2.0, 3.0)), low=-10, high=10)
+
+
+MATRIX = types.SimpleNamespace(
+    Design=Design,
+    Setting=wrmma.Setting,
+    published_design=Design,
+    published_setting=wrmma.Setting,
+    __name__="devices.matrix",
+)
+
+
+def bad(**given):
+    with pytest.raises(BadInput) as caught:
+        words.point(wrmma, given)
+    return caught.value
+
+
+def test_words_become_fields_of_design_and_setting_and_numerics():
+    point = words.point(wrmma, {"mass_ratio": "1.25", "field": 3e-3, "steps": "1e3"})
+    assert (point.design.mass_ratio, point.setting.field) == (1.25, 3e-3)
+    assert point.design.rest_gap == wrmma.Design().rest_gap
+    assert point.numerics == {"steps": 1000}
+
+
+@pytest.mark.parametrize("value", ["None", None])
+def test_none_where_it_means_something(value):
+    assert words.point(wrmma, {"demagnetization": value}).design.demagnetization is None
+    assert "mass_ratio" in str(bad(mass_ratio=value))
+
+
+def test_vectors_are_lists_with_commas():
+    for value in ("1,2,3,4", [[1, 2], [3, 4]], [1, 2, 3, 4]):
+        hinge = words.point(MATRIX, {"hinge": value}).design.hinge
+        np.testing.assert_array_equal(hinge, [[1.0, 2.0], [3.0, 4.0]])
+    with pytest.raises(BadInput, match="has 3 numbers; it needs 4"):
+        words.point(MATRIX, {"hinge": "1,2,3"})
+
+
+@pytest.mark.parametrize("value", ["1,2", [1.0, 2.0]])
+def test_a_vector_where_a_number_belongs(value):
+    problem = bad(mass_ratio=value)
+    assert problem.status == "invalid_input"
+    for part in ("mass_ratio", "one number, not a vector", "above 0", "1.5"):
+        assert part in str(problem)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", float("nan")])
+def test_numbers_that_are_not_finite(value):
+    problem = bad(field=value)
+    assert problem.status == "invalid_input"
+    for part in ("field", str(value), "finite", "at least 0"):
+        assert part in str(problem)
+
+
+@pytest.mark.parametrize("value", ["20um", "big", "", True, {}, 10**400])
+def test_what_is_no_number(value):
+    problem = bad(rest_gap=value)
+    assert problem.status == "invalid_input"
+    assert "rest_gap" in str(problem) and "one number in m" in str(problem)
+
+
+@pytest.mark.parametrize(
+    "key, value, allowed",
+    [
+        ("mass_ratio", -1, "above 0"),
+        ("rest_gap", 0, "above 0"),
+        ("restitution", 1.5, "at least 0 and at most 1"),
+        ("frequency_ratio", "0", "above 0"),
+    ],
+)
+def test_values_out_of_range(key, value, allowed):
+    problem = bad(**{key: value})
+    assert problem.status == "out_of_range"
+    for part in (key, f"{float(value)}", allowed, "the default is"):
+        assert part in str(problem)
+
+
+@pytest.mark.parametrize(
+    "typo, meant", [("mass_ratoi", "mass_ratio"), ("Field", "field"), ("step", "steps")]
+)
+def test_unknown_keys_name_the_nearest(typo, meant):
+    assert f"did you mean {meant}?" in str(bad(**{typo: 1}))
+
+
+def test_an_unknown_key_like_none_lists_all():
+    text = str(bad(zzzz=1))
+    assert "mass_ratio" in text and "clamp_phase" in text
+
+
+def test_words_of_fields():
+    assert words.point(wrmma, {"waveform": "sine"}).setting.waveform == "sine"
+    assert "did you mean square?" in str(bad(waveform="sqaure"))
+
+
+@pytest.mark.parametrize("value", ["1.5", "many", None, True, float("inf")])
+def test_steps_are_whole_numbers(value):
+    assert "steps" in str(bad(steps=value))
+
+
+def test_method_is_a_word():
+    assert "method" in str(bad(method=["event"]))
+
+
+@pytest.mark.parametrize("pair", ["mass_ratio", "=1", "mass_ratio=", "1.5"])
+def test_words_without_key_or_value(pair):
+    with pytest.raises(BadInput, match="key=value"):
+        words.split([pair])
+
+
+def test_a_key_twice():
+    with pytest.raises(BadInput, match="given twice, as 1 and as 2"):
+        words.split(["field=1", "field=2"])
+
+
+def test_axes():
+    np.testing.assert_array_equal(words.axis(wrmma, "field", "1:2:3"), [1.0, 1.5, 2.0])
+    np.testing.assert_array_equal(words.axis(wrmma, "field", "1,3"), [1.0, 3.0])
+    assert words.axis(wrmma, "waveform", "sine,square") == ["sine", "square"]
+    assert words.axis(wrmma, "demagnetization", "None,0.1") == [None, 0.1]
+
+
+@pytest.mark.parametrize(
+    "key, text, told",
+    [
+        ("field", "1:2", "start:stop:count"),
+        ("field", "1:2:0", "whole number from 1"),
+        ("field", "1:2:1e9", "whole number from 1"),
+        ("field", "a:2:3", "one number in T"),
+        ("waveform", "1:2:3", "start:stop:count"),
+        ("feild", "1:2:3", "did you mean field?"),
+    ],
+)
+def test_bad_axes(key, text, told):
+    with pytest.raises(BadInput, match=told.replace("?", r"\?")):
+        words.axis(wrmma, key, text)
+
+
+def test_names_of_responses_and_gradients():
+    known = words.responses(wrmma)
+    assert "velocity" in known and "result" not in known and "state" not in known
+    assert words.names("velocity, min_gap,velocity", known, "response") == ("velocity", "min_gap")
+    assert words.names(None, known, "response") == ()
+    with pytest.raises(BadInput, match="did you mean velocity"):
+        words.names("velocty", known, "response")
+    with pytest.raises(BadInput, match="waveform takes words"):
+        words.free_names("waveform", wrmma)
+
+
+def test_devices_by_name():
+    assert words.device("wrmma") is wrmma
+    with pytest.raises(BadInput, match="did you mean wrmma"):
+        words.device("wrma")

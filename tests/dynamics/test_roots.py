@@ -1,0 +1,142 @@
+"""First roots of guards against dense sampling and closed forms, and their implicit derivatives."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from diffmicro.dynamics.kernel import kernel
+from diffmicro.dynamics.roots import NEVER, first_crossing, root, stationary_point
+from diffmicro.dynamics.series import value
+
+TERMS = 8
+CASES = 5000
+# Coefficients of a resolved Taylor step fall off: the last is far below the first.
+FALL = 0.4 ** np.arange(TERMS)
+
+
+@jax.jit
+@jax.vmap
+def crossing_of_one(coefficients):
+    return first_crossing([list(coefficients)], jnp.asarray(1.0), kernel())
+
+
+@jax.jit
+@jax.vmap
+def crossing_of_two(first, second):
+    return first_crossing([list(first), list(second)], jnp.asarray(1.0), kernel())
+
+
+def padded(roots, scale=1.0):
+    terms = np.poly(roots)[::-1] * scale
+    return np.pad(terms, (0, TERMS - len(terms)))
+
+
+def guards(rng, count=CASES):
+    coefficients = rng.normal(size=(count, TERMS)) * FALL
+    coefficients[:, 0] = np.abs(coefficients[:, 0])
+    return coefficients
+
+
+def true_first_root(terms):
+    """The first real root in (0, 1] where the polynomial falls below zero, by NumPy."""
+    roots = np.roots(terms[::-1])
+    real = np.sort(roots[np.abs(roots.imag) < 1e-9].real)
+    slope = np.polynomial.Polynomial(terms).deriv()
+    falling = [r for r in real if 0 < r <= 1 and slope(r) < 0]
+    return falling[0] if falling else NEVER
+
+
+def test_first_root_equals_numpy(rng):
+    terms = guards(rng)
+    found = np.asarray(crossing_of_one(terms).time)
+    truth = np.array([true_first_root(t) for t in terms])
+    assert np.mean(truth < NEVER) > 0.2
+    # A root is found to rounding over its slope.
+    slopes = np.array([abs(np.polyval(np.polyder(t[::-1]), r)) for t, r in zip(terms, truth, strict=True)])
+    crossing = truth < NEVER
+    error = np.where(crossing, np.abs(found - truth) * slopes, np.abs(found - truth))
+    assert np.max(error) < 1e-12
+
+
+@pytest.mark.parametrize("half_width", [0.1, 0.03, 0.01, 1e-3, 1e-4])
+@pytest.mark.parametrize("middle", [0.5, 0.26, 0.71, 0.9])
+def test_roots_close_together(middle, half_width):
+    """A guard that dips below zero for a moment: a weak impact."""
+    terms = padded([middle - half_width, middle + half_width])[None]
+    found = crossing_of_one(terms)
+    assert not bool(found.misordered[0])
+    np.testing.assert_allclose(found.time[0], middle - half_width, atol=1e-12 / half_width)
+
+
+def test_near_miss_is_no_crossing():
+    terms = padded([0.5, 0.5])
+    terms[0] += 1e-6
+    assert float(crossing_of_one(terms[None]).time[0]) == NEVER
+
+
+def test_root_behind_an_exact_zero_is_found():
+    """A body that has just left the floor lands again at 0.7, not at 0."""
+    found = crossing_of_one(-padded([0.0, 0.7])[None])
+    np.testing.assert_allclose(found.time[0], 0.7, rtol=1e-14)
+
+
+def test_the_earlier_of_two_guards_or_a_shorter_step(rng):
+    """The first root of all, unless the step is to be shortened, and then before that root."""
+    first, second = guards(rng), guards(rng)
+    found = crossing_of_two(first, second)
+    truth = np.array([[true_first_root(t) for t in pair] for pair in (first, second)])
+    time, misordered = np.asarray(found.time), np.asarray(found.misordered)
+    right = np.abs(time - truth.min(axis=0)) < 1e-9
+    assert np.all(right | misordered)
+    assert np.mean(misordered) < 0.05
+    sure = right & (time < NEVER) & ~misordered & (np.abs(truth[0] - truth[1]) > 1e-9)
+    np.testing.assert_array_equal(np.asarray(found.fired[0])[sure], (truth[0] < truth[1])[sure])
+    assert not np.any(np.asarray(found.fired[0]) & np.asarray(found.fired[1]))
+
+
+def quadratic_root(c):
+    return (-c[1] - jnp.sqrt(c[1] ** 2 - 4 * c[0] * c[2])) / (2 * c[2])
+
+
+def located(c):
+    """First root of c0 + c1 t + c2 t^2 through the library."""
+    zero = jnp.zeros(())
+    guard = [c[0], c[1], c[2], zero, zero]
+    return first_crossing([guard], jnp.asarray(1.0), kernel()).time
+
+
+@pytest.mark.parametrize("coefficients", [[0.5, -1.2, -0.3], [0.3, -1.3, 1.0]])
+def test_derivatives_of_the_root(coefficients):
+    """Implicit derivatives, the first and the second, forward and reverse."""
+    c = jnp.array(coefficients)
+    np.testing.assert_allclose(jax.jit(located)(c), quadratic_root(c), rtol=1e-14)
+    expected = jax.grad(quadratic_root)(c)
+    for mode in (jax.jacfwd, jax.jacrev):
+        np.testing.assert_allclose(jax.jit(mode(located))(c), expected, rtol=1e-12)
+    second = jax.hessian(quadratic_root)(c)
+    for mode in (jax.jacfwd, jax.jacrev):
+        found = jax.jit(mode(jax.grad(located)))(c)
+        np.testing.assert_allclose(found, second, rtol=1e-11)
+
+
+def test_root_passes_its_guess_on():
+    assert float(root((jnp.asarray(1.0), jnp.asarray(-2.0)), jnp.asarray(0.5))) == 0.5
+
+
+def test_stationary_point_equals_numpy(rng):
+    """Where the slope changes sign once inside the step."""
+    terms = guards(rng, 500)
+    times, exist = jax.jit(jax.vmap(lambda c: stationary_point(list(c), jnp.asarray(1.0))))(terms)
+    checked = 0
+    for c, time, exists in zip(terms, np.asarray(times), np.asarray(exist), strict=True):
+        slope = np.polynomial.Polynomial(c).deriv()
+        roots = slope.roots()
+        inside = [r.real for r in roots if abs(r.imag) < 1e-9 and 0 < r.real < 1]
+        if len(inside) == 1:
+            assert exists
+            checked += 1
+            np.testing.assert_allclose(float(value(list(c), time)), np.polyval(c[::-1], inside[0]), atol=1e-6)
+        elif not inside:
+            assert not exists
+    assert checked > 50

@@ -1,0 +1,128 @@
+"""Sweeps of a device with known answers: grids, chunks, second search, carried states, files."""
+
+import csv
+import importlib.util
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+from diffmicro.sweep import grid, join, size, sweep, write_csv, write_npz, writer
+from diffmicro.sweep.grids import batches, points_of
+from diffmicro.sweep.lanes import calculate, lane_function, quick_numerics
+
+
+def _toy():
+    spec = importlib.util.spec_from_file_location("toy", Path(__file__).with_name("toy.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+toy = _toy()
+
+
+def table(axes, **options):
+    return join(list(sweep(toy, axes, **options)))
+
+
+def test_a_grid_is_the_product_with_the_first_axis_fastest():
+    columns = grid({"drive": [1.0, 2.0], "length": [3.0, 4.0, 5.0]})
+    assert columns["drive"].tolist() == [1, 2] * 3
+    assert columns["length"].tolist() == [3, 3, 4, 4, 5, 5]
+
+
+def test_every_row_belongs_to_its_parameters():
+    found = table({"drive": np.linspace(0.1, 1.9, 7), "length": [1.0, 3.0]})
+    assert len(found) == 14 == size({"drive": range(7), "length": range(2)})
+    np.testing.assert_allclose(found["velocity"], found["drive"] * found["length"], rtol=1e-15)
+    assert set(found["status"]) == {"ok"}
+    assert found.units == {"drive": "Hz", "length": "m", "velocity": "m/s", "seen": "-"}
+
+
+def test_words_and_none_are_swept_in_order():
+    found = table({"drive": [0.5, 1.0], "waveform": ["square", "sine"], "share": [None, 0.25]})
+    assert found["velocity"].tolist() == [0.5, 1.0, -0.5, -1.0] * 2
+    assert found["share"].tolist() == [None] * 4 + [0.25] * 4
+
+
+def test_bad_lanes_have_their_status_and_spoil_nothing():
+    found = table({"length": [1.0, -1.0, np.nan, 2.0]})
+    assert found["status"].tolist() == ["ok", "out_of_range", "out_of_range", "ok"]
+    np.testing.assert_array_equal(found["velocity"], [0.5, np.nan, np.nan, 1.0])
+
+
+@pytest.mark.parametrize("count", [5, 8, 11])
+def test_chunks_agree_with_single_points_and_repeat_what_the_cheap_search_missed(count):
+    """With `few=0` all go in chunks of 4, of which 11 fill the last with copies."""
+    drives = np.linspace(3.0, 8.0, count)
+    columns = {"drive": drives}
+    (batch,) = batches(points_of(toy, columns, toy.Design(), toy.Setting()))
+    build = lane_function(toy.respond)
+    quick = quick_numerics(toy.respond)
+    pieces = {
+        few: list(calculate(build, batch, quick=quick, few=few, chunk=4)) for few in (0, count)
+    }
+    outputs = {}
+    for few, parts in pieces.items():
+        lanes = np.concatenate([part.lanes for part in parts])
+        assert sorted(lanes) == list(range(count))
+        stacked = jax.tree.map(lambda *x: np.concatenate(x), *[part.output for part in parts])
+        order = np.argsort(lanes)
+        outputs[few] = stacked.velocity[order], stacked.seen[order]
+    np.testing.assert_array_equal(outputs[0][0], outputs[count][0])
+    np.testing.assert_allclose(outputs[0][0], 10 * drives, rtol=1e-15)
+    hard = (drives > 5) & (drives < 7)
+    assert hard.any()
+    np.testing.assert_array_equal(outputs[0][1], hard)  # the full search only where needed
+
+
+def test_a_carried_state_shows_hysteresis():
+    drives = np.array([0.5, 1.5, 2.5])
+    found = table({"drive": drives, "length": [1.0, 2.0]}, carry="both")
+    assert len(found) == 12 == size({"drive": drives, "length": [1, 2]}, "both")
+    up, down = (found["direction"] == way for way in ("up", "down"))
+    one = found["length"] == 1.0
+    assert found["velocity"][up & one].tolist() == [0.5, 1.5, 25.0]
+    assert found["drive"][down & one].tolist() == [2.5, 1.5, 0.5]
+    assert found["velocity"][down & one].tolist() == [25.0, 15.0, 0.5]
+    rest = table({"drive": drives})
+    assert rest["velocity"].tolist() == [0.5, 1.5, 25.0]
+
+
+def test_a_state_that_is_not_finite_is_not_handed_on():
+    """The bad point (length below zero) has the state NaN; the walk goes on from the one before."""
+    found = table({"length": [1.0, 2.0]}, carry="up", setting=toy.Setting(drive=6.0))
+    assert found["status"].tolist() == ["erratic", "erratic"]
+    lost = table({"drive": [-1.0, 1.5, 2.5]}, carry="down")
+    assert lost["status"].tolist() == ["ok", "ok", "out_of_range"]
+    assert lost["velocity"][:2].tolist() == [25.0, 15.0]
+
+
+def test_numerics_reach_the_device_and_responses_are_chosen():
+    found = table({"drive": [1.0]}, responses=["velocity"], offset=5.0)
+    assert list(found.columns) == ["drive", "velocity", "status"]
+    assert found["velocity"].tolist() == [6.0]
+
+
+def test_files_keep_every_digit_and_mark_what_is_missing(tmp_path):
+    found = table({"length": [1 / 3, -1.0], "waveform": ["square", "sine"]})
+    write_csv(found, tmp_path / "a.csv")
+    rows = list(csv.DictReader((tmp_path / "a.csv").read_text().splitlines()))
+    assert [row["status"] for row in rows] == ["ok", "out_of_range"] * 2
+    assert float(rows[0]["velocity"]) == found["velocity"][0]
+    assert rows[1]["velocity"] == ""
+    write_npz(found, tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as arrays:
+        for name in found.columns:
+            np.testing.assert_array_equal(arrays[name], found[name].astype(arrays[name].dtype))
+
+
+def test_mistakes_are_named(tmp_path):
+    with pytest.raises(ValueError, match="drvie"):
+        table({"drvie": [1.0]})
+    with pytest.raises(ValueError, match="no axis"):
+        table({})
+    with pytest.raises(ValueError, match=r"\.csv, \.npz"):
+        writer(tmp_path / "a.xlsx")

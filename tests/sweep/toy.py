@@ -1,0 +1,76 @@
+"""A device that answers at once: velocity = length * drive; a cheap search misses some points.
+
+Its upper branch (velocity 10 times larger) is reached above drive 2 and left below drive 1, so a
+carried state shows hysteresis.
+"""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jax import Array
+
+from diffmicro._parameters import check, parameter, valid
+from diffmicro._results import RESULTS, code, from_code
+from diffmicro.dynamics.orbits import Search
+
+
+class Design(eqx.Module):
+    """What is made.
+
+    length: length [m].
+    share: share, or None: its square root of a quarter [-].
+    """
+
+    length: Array | float = parameter(1.0, above=0)
+    share: Array | float | None = parameter(0.5, low=0, high=1)
+
+
+class Setting(eqx.Module):
+    """How it is driven.
+
+    drive: drive [Hz].
+    waveform: square or sine.
+    """
+
+    drive: Array | float = parameter(0.5, low=0)
+    waveform: str = parameter("square", words=("square", "sine"))
+
+
+class Response(eqx.Module):
+    """What comes out.
+
+    velocity: velocity [m/s].
+    seen: whether the full search was used [-].
+    """
+
+    velocity: Array
+    seen: Array
+    result: RESULTS
+    state: Array
+
+
+published_design, published_setting = Design, Setting
+
+
+FULL = Search()
+
+
+def respond(design, setting, *, start=None, search=FULL, window=200, offset=0.0, throw=True):
+    check("toy.respond", design, setting)
+    legal = valid(design, setting)
+    drive = jnp.asarray(setting.drive)
+    was_up = jnp.asarray(False) if start is None else start > 0
+    up = (drive > 2) | (was_up & (drive > 1))
+    sign = -1.0 if setting.waveform == "sine" else 1.0
+    velocity = sign * design.length * drive * jnp.where(up, 10.0, 1.0) + offset
+    hard = (drive > 5) & (drive < 7)
+    outcome = jnp.where(
+        hard, code(RESULTS.erratic if window else RESULTS.no_orbit), code(RESULTS.successful)
+    )
+    outcome = jnp.where(legal, outcome, code(RESULTS.out_of_range))
+    known = legal & (outcome != code(RESULTS.no_orbit))
+    return Response(
+        velocity=jnp.where(known, velocity, jnp.nan),
+        seen=jnp.asarray(float(search.multiples)),
+        result=from_code(outcome),
+        state=jnp.where(known, jnp.where(up, 1.0, -1.0), jnp.nan),
+    )
