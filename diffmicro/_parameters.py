@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -90,6 +91,11 @@ def as_arrays(tree: Any) -> Any:
     return jax.tree.map(convert, tree)
 
 
+def is_traced(*values: Any) -> bool:
+    """Whether any of the values is not known before the calculation runs."""
+    return any(isinstance(value, jax.core.Tracer) for value in values)
+
+
 def check(where: str, *trees: Any) -> None:
     """Raise ValueError for what is known to be bad; traced values are left to `valid`."""
     for tree in trees:
@@ -100,7 +106,7 @@ def check(where: str, *trees: Any) -> None:
             if known.words:
                 if value not in known.words:
                     raise ValueError(_complaint(where, tree, known, value))
-            elif not isinstance(value, jax.core.Tracer):
+            elif not is_traced(value):
                 array = np.asarray(value)
                 if not bool(np.all(_inside(array, known, np))):
                     raise ValueError(_complaint(where, tree, known, value))

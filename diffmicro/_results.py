@@ -11,6 +11,7 @@ Left out: raising. Entry points decide whether an outcome is an error.
 """
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import lineax as lx
 import numpy as np

@@ -48,14 +48,14 @@ REASONS = (
 )
 _AGREE, _NO_MOTION, _NOT_FINITE, _DEAD, _DIFFERS, _COARSE, _ALONE, _SINGLE, _SCHEME = range(9)
 
-COARSER = 100.0
+COARSER = 10.0
 """Ratio of the tolerances at which gradients are compared."""
 
 FLOOR = 1e-3
 """Share of value / parameter below which a derivative counts as nearly cancelling."""
 
 RESOLVED = 1e-3
-"""Largest discrepancy of a certified gradient. The finer one is better by an order at least."""
+"""Largest discrepancy of a certified gradient. The finer one is better by a factor of five at least."""
 
 STEP = 1e-4
 """Relative step of the neighboring points: far above the tolerance, far below the curvature."""
@@ -195,24 +195,25 @@ def _checked(
     tolerance = numerics.get("tolerance", inspect.signature(respond).parameters["tolerance"].default)
     kept = {name: v for name, v in numerics.items() if name in ("steps", "method")}
     base = jax.lax.stop_gradient(base)
-    direction = _direction(x)
 
-    def look(run: tuple[Array, Array]) -> tuple[Array, Array]:
+    def look(direction: Array, run: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
         offset, factor = run
         arguments = {**kept, **nearby(base, tolerance * factor)}
-        return _values_and_jacobian(respond, put, responses, arguments, x + offset * direction)
+        moved = x + offset * direction
+        values, jacobian = _values_and_jacobian(respond, put, responses, arguments, moved)
+        direction = jnp.where(offset == 0, _direction(x, value[0], jacobian[0]), direction)
+        return direction, (values, jacobian)
 
     # One traced evaluation serves all four, so it is compiled once.
     offsets = jnp.array([0.0, 0.0, STEP, 2 * STEP], x.dtype)
-    factors = jnp.array([1.0, COARSER, 1.0, 1.0], x.dtype)
-    values, jacobians = jax.lax.map(look, (offsets, factors))
-    fine, coarse = jacobians[0], jacobians[1]
-    scale = jnp.abs(value)[:, None] / jnp.where(x == 0, 1.0, jnp.abs(x))
-    floor = jnp.where(x == 0, 0.0, FLOOR * scale)
+    factors = jnp.array([COARSER, 1.0, 1.0, 1.0], x.dtype)
+    direction, (values, jacobians) = jax.lax.scan(look, jnp.zeros_like(x), (offsets, factors))
+    coarse, fine = jacobians[0], jacobians[1]
+    floor = FLOOR * jnp.abs(value)[:, None] / jnp.where(x == 0, 1.0, jnp.abs(x))
     size = jnp.maximum(jnp.abs(fine), floor)
     discrepancy = jnp.max(jnp.abs(fine - coarse) / jnp.where(size == 0, 1.0, size), axis=1)
 
-    differences = (-3 * values[0] + 4 * values[2] - values[3]) / (2 * STEP)
+    differences = (-3 * values[1] + 4 * values[2] - values[3]) / (2 * STEP)
     expected = fine @ direction
     weight = jnp.sqrt(jnp.sum((fine * direction) ** 2, axis=1))
     weight = jnp.maximum(weight, FLOOR * jnp.abs(value))
@@ -226,16 +227,18 @@ def _unchecked(value: Array) -> tuple[Array, Array, Array]:
     return unknown, unknown, jnp.zeros(value.shape, bool)
 
 
-def _direction(x: Array) -> Array:
-    """Relative changes of all parameters at once, of unlike sizes so that errors do not cancel.
+def _direction(x: Array, value: Array, gradient: Array) -> Array:
+    """Changes of all parameters at once, relative and of unlike sizes so that errors do not cancel.
 
-    A parameter at zero, which may be the end of its range, grows; its natural scale is taken as one
-    hundredth.
+    A parameter at zero has no relative change. It may be the end of its range, so it grows, by what the
+    gradient says would double the value.
     """
     i = jnp.arange(x.size, dtype=x.dtype)
     mixed = jnp.cos(1.0 + 2.4 * i)
     mixed = jnp.where(jnp.abs(mixed) < 0.3, 0.3, mixed)
-    return jnp.where(x == 0, jnp.abs(mixed) * 1e-2, mixed * jnp.abs(x))
+    steep = jnp.isfinite(gradient) & (jnp.abs(gradient) > jnp.abs(value))
+    doubling = jnp.abs(value) / jnp.where(steep, jnp.abs(gradient), 1.0)
+    return jnp.where(x == 0, jnp.abs(mixed) * jnp.where(steep, doubling, 1.0), mixed * jnp.abs(x))
 
 
 def _judge(
@@ -251,7 +254,7 @@ def _judge(
     outcome = code(base.result)
     dead = (outcome == code(RESULTS.stalled)) | (outcome == code(RESULTS.gap_collapsed))
     moving = outcome == code(RESULTS.successful)
-    estimate = discrepancy / 10 + jnp.where(mismatch > MATCHED, mismatch, 0.0)
+    estimate = discrepancy / 5 + jnp.where(mismatch > MATCHED, mismatch, 0.0)
     reason = jnp.where(jnp.isfinite(discrepancy) & (discrepancy < RESOLVED), _AGREE, _COARSE)
     reason = jnp.where(mismatch < MATCHED, reason, _DIFFERS)
     reason = jnp.where(found, reason, _ALONE)

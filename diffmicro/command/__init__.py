@@ -1,4 +1,4 @@
-"""The command `diffmicro`: list, show, evaluate, sweep, doctor.
+"""The command `diffmicro`: list, show, evaluate, sweep, optimize, doctor.
 
 Exit codes: 0 ok, 2 bad input, 3 did not converge, 130 interrupted. Each part is imported when it
 is used, so that `diffmicro evaluate` spends its time on JAX and one compilation.

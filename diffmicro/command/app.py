@@ -174,6 +174,33 @@ def sweep(
 
 @app.command()
 @_reporting
+def optimize(
+    device: Device,
+    pairs: Words = None,
+    maximize: Annotated[str | None, typer.Option(metavar="RESPONSE")] = None,
+    minimize: Annotated[str | None, typer.Option(metavar="RESPONSE")] = None,
+    free: Annotated[
+        list[str] | None, typer.Option(metavar="key=low:high", help="Free within bounds.")
+    ] = None,
+    subject: Annotated[
+        list[str] | None, typer.Option(metavar="'min_gap>1e-6'", help="A constraint.")
+    ] = None,
+    budget: Annotated[int, typer.Option(min=10, help="Evaluations to spend.")] = 148,
+    seed: Annotated[int, typer.Option(help="Of the random part of the search.")] = 0,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the result.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
+) -> int:
+    """The best design within bounds and constraints, by gradients."""
+    from diffmicro.command.optimizing import run_optimize
+
+    _start(64)
+    goals = {"maximize": maximize, "minimize": minimize}
+    options = {"budget": budget, "seed": seed}
+    return run_optimize(device, pairs or [], goals, free or [], subject or [], out, json, options)
+
+
+@app.command()
+@_reporting
 def doctor() -> None:
     """Devices, precision, settings and versions, for reports of problems."""
     from diffmicro.command.doctor import report

@@ -28,10 +28,11 @@ from typing import Literal, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
-from diffmicro._parameters import as_arrays, check, parameter, valid, whole_number
+from diffmicro._parameters import as_arrays, check, is_traced, parameter, valid, whole_number
 from diffmicro._results import RESULTS, code, from_code, raise_failure
 from diffmicro.devices import wrmma_moreau
 from diffmicro.devices.wrmma_motion import State, WrmmaMotion
@@ -154,7 +155,14 @@ class Response(eqx.Module):
 
 def nearby(response: Response, tolerance: Array | float) -> dict:
     """Arguments of `respond` for a neighbor of a known motion, quickly: what certificates ask for."""
-    return dict(start=response.state, search=FOLLOW, window=0, tolerance=tolerance, throw=False)
+    return dict(
+        start=response.state,
+        multiple=jnp.maximum(response.period_multiple, 1),
+        search=FOLLOW,
+        window=0,
+        tolerance=tolerance,
+        throw=False,
+    )
 
 
 def published_design(**overrides: float) -> Design:
@@ -239,6 +247,7 @@ def respond(
     method: Literal["event", "moreau"] = "event",
     steps: int | None = None,
     start: MotionState | None = None,
+    multiple: Array | int = 1,
     search: Search = Search(),
     window: int = 200,
     tolerance: Array | float = 1e-9,
@@ -247,6 +256,7 @@ def respond(
     """The steady motion that the robot settles to from rest, or from `start`.
 
     `steps`: fewest steps per period, 12 for the event method; time steps per period, 1000, for Moreau's.
+    `multiple`: period of the motion in drive periods that is tried first.
     `window`: periods over which a motion that is not periodic is averaged; 0: its velocity is NaN.
     `tolerance`: of the event method's steps, in units of the rest gap.
     `throw`: raise an error when there is no result, where values are known (not inside transformations).
@@ -254,12 +264,13 @@ def respond(
     Derivatives are those of the motion with `event`. With `moreau` they are derivatives of the
     discretization at fixed active set, which differ from the motion's wherever it slides or bounces.
     """
-    check("wrmma.respond", design, setting)
+    _check("wrmma.respond", design, setting)
     if method not in DEFAULT_STEPS:
         raise ValueError(f"wrmma.respond: method {method!r} is not one of {', '.join(DEFAULT_STEPS)}.")
     response = _respond(
         *as_arrays((design, setting, start)),
         jnp.asarray(tolerance, float),
+        jnp.asarray(multiple, jnp.int32),
         method=method,
         steps=whole_number("steps", steps, DEFAULT_STEPS[method], 4, 10**5),
         search=search,
@@ -276,13 +287,14 @@ def _respond(
     setting: Setting,
     start: MotionState | None,
     tolerance: Array,
+    multiple: Array,
     *,
     method: str,
     steps: int,
     search: Search,
     window: int,
 ) -> Response:
-    legal = valid(design, setting)
+    legal = valid(design, setting) & jnp.all(design.rest_gap < design.device_length)
     parameters, unravel = ravel_pytree(lump(design, setting))
     # Bad lanes run on harmless numbers, so that they end, and are blanked afterwards.
     harmless, _ = ravel_pytree(lump(*as_arrays((Design(), Setting()))))
@@ -298,7 +310,7 @@ def _respond(
         orbit = moreau.find_orbit(period_map, parameters, origin)
     else:
         period_map = _period_map(unravel, steps)
-        orbit = find_orbit(period_map, parameters, origin, search, tolerance)
+        orbit = find_orbit(period_map, parameters, origin, search, tolerance, multiple)
     observed = Observed(*orbit.observed)
     periods = orbit.periods
     settled = orbit.accepted
@@ -354,6 +366,16 @@ def _outcome(orbit: Orbit, displacement: Array) -> Array:
     )
     other = jnp.where(jnp.isfinite(displacement), code(RESULTS.erratic), code(RESULTS.no_orbit))
     return jnp.where(orbit.accepted, periodic, other)
+
+
+def _check(where: str, design: Design, setting: Setting) -> None:
+    check(where, design, setting)
+    gap, length = design.rest_gap, design.device_length
+    if not is_traced(gap, length) and not np.all(np.asarray(gap) < np.asarray(length)):
+        raise ValueError(
+            f"{where}: Design.rest_gap = {gap} m is not allowed; it has to be below device_length = "
+            f"{length} m, which contains it. Make the gap smaller or the device longer."
+        )
 
 
 class Observed(NamedTuple):
@@ -414,7 +436,7 @@ def simulate(
     `steps`: fewest points per period. Each event appears as one more point, the state after it. Points after the
     last period repeat it.
     """
-    check("wrmma.simulate", design, setting)
+    _check("wrmma.simulate", design, setting)
     whole_number("periods", periods, 1, 1, 10**4)
     steps = whole_number("steps", steps, 200, 4, 10**5)
     return _simulate(*as_arrays((design, setting, start)), periods=periods, steps=steps)

@@ -1,8 +1,9 @@
-"""Branches of the WRMMA's periodic motions over one parameter: hysteresis understood, not only seen.
+"""Branches of the WRMMA's periodic motions over one parameter: what makes its hysteresis.
 
-The simulation from rest finds one stable motion at each of a few values of the parameter; each is followed
-both ways through folds (`dynamics.branches`), unless a branch found before comes by. What no simulation
-from rest leads to and no branch found connects with is not found, nor are motions of longer periods.
+The simulation from rest finds one stable motion at each of a few values of the parameter; each is
+followed both ways through folds (`dynamics.branches`), unless a branch found before comes by. What
+no simulation from rest leads to and no branch found connects with is not found, nor are motions of
+longer periods.
 """
 
 import dataclasses
@@ -30,7 +31,6 @@ from diffmicro.devices.wrmma import (
 )
 from diffmicro.dynamics.branches import STRIDE, Branch, End, Family, Stride, follow
 from diffmicro.dynamics.orbits import PeriodMap, Search
-
 
 SAME = 1e-2
 """Distance [natural units] from a branch, interpolated, within which a motion belongs to it."""
@@ -101,7 +101,8 @@ def branches(
     _check_key(design, setting, key)
     if not start < stop:
         raise ValueError(f"wrmma.branches: need start < stop, got {start} and {stop}.")
-    devices = _Devices(*as_arrays((design, setting)), key)
+    design, setting = as_arrays((design, setting))
+    devices = _Devices(design, setting, key)
     for end in (start, stop):
         check("wrmma.branches", *devices.at(end))
     steps = whole_number("steps", steps, 12, 4, 10**5)
@@ -130,7 +131,7 @@ def _cached_map(unravel: Callable, steps: int) -> PeriodMap:
 def _from_rest(
     devices: _Devices, value: float, steps: int, tolerance: float
 ) -> np.ndarray | None:
-    """State [natural units] of the motion that the simulation from rest settles to, if it is one."""
+    """State [natural units] of the periodic motion that the simulation from rest settles to."""
     design, setting = devices.at(value)
     response = respond(
         design,
@@ -170,8 +171,8 @@ def _in_si(devices: _Devices, branch: Branch) -> WrmmaBranch:
         key=devices.key,
         parameter=branch.parameter,
         velocity=branch.displacement * np.asarray(speed),
-        min_gap=seen.min_gap * np.asarray(gap),
-        impacts=seen.impacts,
+        min_gap=np.asarray(seen.min_gap * gap),
+        impacts=np.asarray(seen.impacts),
         multiplier=np.max(np.abs(branch.multipliers), axis=1),
         stable=branch.stable,
         folds=branch.folds,

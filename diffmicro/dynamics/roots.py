@@ -29,8 +29,8 @@ TOUCHING = 1024
 """Depth, in roundings of natural units, from which a dip below zero counts, and from which a guard that is
 negative at another guard's root came first after all."""
 
-STATIONARY_STEPS = 2
-"""Newton steps towards a stationary point: a value there is wrong by the square of the time's error."""
+STATIONARY_STEPS = 4
+"""Newton steps in a shrinking bracket; a value there is wrong by the square of the time's error alone."""
 
 NEVER = 2.0
 """A time beyond the end of every step."""
@@ -119,10 +119,11 @@ def _bracket(guard: list[Array], end: Array, kernel: Kernel) -> _Bracket:
         before = jnp.where(hit, heights[i - 1], before)
         after = jnp.where(hit, heights[i], after)
     crosses = after < 0
-    before = jnp.maximum(before, 0.0)
+    # From an exact zero the line is drawn for the polynomial without that root.
+    from_zero = (guard[0] == 0) & (low == 0)
+    before = jnp.maximum(jnp.where(from_zero, guard[1], before), 0.0)
+    after = jnp.where(from_zero, after / jnp.where(high > 0, high, 1.0), after)
     share = before / jnp.where(crosses, before - after, 1.0)
-    # The straight line through a root at zero says nothing about the next root: start in the middle.
-    share = jnp.where((guard[0] == 0) & (low == 0), 0.5, share)
     return _Bracket(low, high, jnp.where(crosses, low + (high - low) * share, NEVER))
 
 
@@ -163,11 +164,15 @@ def stationary_point(polynomial: Sequence[Array], end: Array) -> tuple[Array, Ar
     bend = derivative(rate)
     left, right = rate[0], value(rate, end)
     exists = (left * right <= 0) & (left != right)
+    low, high = jnp.zeros_like(end), end
     time = end * jnp.where(exists, left / jnp.where(exists, left - right, 1.0), 0.5)
     for _ in range(STATIONARY_STEPS):
-        curvature = value(bend, time)
-        time = time - value(rate, time) / jnp.where(curvature == 0, 1.0, curvature)
-        time = jnp.clip(time, 0.0, end)
+        slope, curvature = value(rate, time), value(bend, time)
+        before = slope * left > 0
+        low, high = jnp.where(before, time, low), jnp.where(before, high, time)
+        onward = time - slope / jnp.where(curvature == 0, 1.0, curvature)
+        inside = (onward >= low) & (onward <= high)
+        time = jnp.where(inside, onward, 0.5 * (low + high))
     return jax.lax.stop_gradient(time), exists
 
 

@@ -29,8 +29,9 @@ class VelocityBranch(Protocol):
     def ends(self) -> tuple[Any, Any]: ...
 
 
-STABLE = "#1f4e79"
-UNSTABLE = "#b3541e"
+SOLID: dict[str, Any] = dict(color="#1f4e79", linewidth=2.0)
+DASHED: dict[str, Any] = dict(color="#b3541e", linewidth=1.4, linestyle=(0, (4, 2)))
+MARK: dict[str, Any] = dict(s=42, facecolor="white", edgecolor="black", zorder=3)
 
 
 def plot_branches(
@@ -41,37 +42,34 @@ def plot_branches(
     scale: float = 1e3,
     unit: str = "mm/s",
 ) -> Figure:
-    """Velocity [`unit`, `scale` times m/s] over the parameter. `label`: the parameter's name and unit."""
+    """Velocity [`unit`, `scale` times m/s] over the parameter, named by `label`."""
     if not branches:
         raise ValueError("plot_branches: there are no branches to draw.")
     if axes is None:
         axes = Figure(figsize=(7, 4.2), layout="constrained").subplots()
     axes.axhline(0, color="0.8", linewidth=0.8, zorder=0)
     folds, grazing = [], []
+    span = float(np.ptp(np.concatenate([b.parameter for b in branches])))
     for branch in branches:
         velocity = scale * branch.velocity
         for first, last, stable in _runs(branch.stable):
             # A run is drawn up to the next one's first point, so that no gap is left.
             piece = slice(first, last + 1)
-            style = dict(color=STABLE, linewidth=2.0) if stable else dict(
-                color=UNSTABLE, linewidth=1.4, linestyle=(0, (4, 2))
-            )
+            style = SOLID if stable else DASHED
             axes.plot(branch.parameter[piece], velocity[piece], **style)
         folds += [(branch.parameter[i], velocity[i]) for i in branch.folds]
         for end, at in zip(branch.ends, (0, -1), strict=True):
             if end == "grazing":
                 grazing.append((branch.parameter[at], velocity[at]))
-    handles = [
-        axes.plot([], [], color=STABLE, linewidth=2.0, label="stable")[0],
-        axes.plot([], [], color=UNSTABLE, linewidth=1.4, linestyle=(0, (4, 2)), label="unstable")[0],
+    handles: list[Any] = [
+        axes.plot([], [], **style, label=name)[0]
+        for name, style in (("stable", SOLID), ("unstable", DASHED))
     ]
     for points, marker, name in ((folds, "o", "fold"), (grazing, "s", "grazing")):
         if points:
             x, y = np.transpose(points)
-            handles.append(axes.scatter(
-                x, y, marker=marker, s=42, facecolor="white", edgecolor="black", zorder=3, label=name
-            ))
-            for at in _distinct(points):
+            handles.append(axes.scatter(x, y, marker=marker, label=name, **MARK))
+            for at in _distinct(points, span):
                 axes.annotate(
                     f"{at[0]:.4g}", at, textcoords="offset points", xytext=(6, 7), fontsize=8
                 )
@@ -90,9 +88,8 @@ def _runs(flags: np.ndarray) -> list[tuple[int, int, bool]]:
     return [(a, b, bool(flags[a])) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
 
 
-def _distinct(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def _distinct(points: list[tuple[float, float]], span: float) -> list[tuple[float, float]]:
     """Points whose labels would not lie over each other."""
-    span = np.ptp([p[0] for p in points]) or 1.0
     kept: list[tuple[float, float]] = []
     for point in points:
         if all(abs(point[0] - other[0]) > 0.03 * span for other in kept):

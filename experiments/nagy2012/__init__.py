@@ -1,7 +1,8 @@
-"""Nagy, Leine, Frutiger, Glocker, Nelson: Modeling the Motion of Microrobots on Surfaces Using
+"""Figures 3 to 11 and Tables I to III of Nagy 2012, computed again.
 
-Nonsmooth Multibody Dynamics, IEEE Transactions on Robotics 28 (2012). Figures 3-11, Tables I-III.
-Motions are computed as the paper does, by Moreau's stepping with its stopping rule.
+Z. Nagy, R. I. Leine, D. R. Frutiger, C. Glocker, B. J. Nelson: Modeling the Motion of Microrobots
+on Surfaces Using Nonsmooth Multibody Dynamics, IEEE Transactions on Robotics 28 (2012). Motions are
+computed as the paper does, by Moreau's stepping with its stopping rule.
 """
 
 from experiments.nagy2012 import clamp, force, mass_ratio, natural, phase, stiction, tables

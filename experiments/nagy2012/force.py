@@ -4,6 +4,7 @@ The finite-element results behind the fit are not published as numbers, so the f
 be computed again; what it implies can.
 """
 
+import jax.numpy as jnp
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -27,7 +28,7 @@ def curves() -> tuple[np.ndarray, dict[float, np.ndarray]]:
     """Gap over magnetic length, and the normalized force of each mass ratio (eq. 13)."""
     ratio = np.linspace(0, 0.15, 151)
     force = {
-        alpha: np.asarray(normalized_force(ratio, c_g, kappa, DEMAGNETIZATION))
+        alpha: np.asarray(normalized_force(jnp.asarray(ratio), c_g, kappa, DEMAGNETIZATION))
         for alpha, (c_g, kappa, *_) in TABLE_1.items()
     }
     return ratio, force

@@ -8,7 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from diffmicro.devices.wrmma import Design, Setting, drive_period, lump, published_design
+from diffmicro.devices.wrmma import (
+    Design,
+    Setting,
+    drive_period,
+    lump,
+    published_design,
+    published_setting,
+)
 from diffmicro.devices.wrmma_moreau import grid, observed_periods, one_step, periods_after
 from diffmicro.devices.wrmma_motion import State
 from diffmicro.devices.wrmma_sweep import paper_sweep
@@ -53,7 +60,8 @@ def _columns(cases: list[dict[str, float]]) -> dict[str, Array]:
 
 def _device(case: dict[str, Array]) -> tuple[Design, Setting]:
     setting = {name: value for name, value in case.items() if name != "mass_ratio"}
-    return Design(mass_ratio=case["mass_ratio"]), Setting(**setting)
+    design = published_design(mass_ratio=case["mass_ratio"])  # pyright: ignore
+    return design, published_setting(**setting)  # pyright: ignore
 
 
 @partial(jax.jit, static_argnames="direction")

@@ -21,12 +21,12 @@ class Design(eqx.Module):
     hinge: tuple = parameter(((0.0, 1.0), (2.0, 3.0)), low=-10, high=10)
 
 
-MATRIX = types.SimpleNamespace(
+MATRIX = types.ModuleType("devices.matrix")
+vars(MATRIX).update(
     Design=Design,
     Setting=wrmma.Setting,
     published_design=Design,
     published_setting=wrmma.Setting,
-    __name__="devices.matrix",
 )
 
 

@@ -63,8 +63,8 @@ class Ball(Watched):
     def schedule(self):
         return constant(0.0 * self.gravity)
 
-    def start_mode(self, time, state, drive):
-        return Resting(state.place < 0)
+    def enter(self, time, state, drive):
+        return state, Resting(state.place < 0)
 
     def flow(self, time, state, mode, drive):
         flies = jnp.where(mode.rest, 0.0, 1.0)
@@ -98,8 +98,8 @@ class TwoBalls(Watched):
     def schedule(self):
         return constant(0.0 * self.gravity)
 
-    def start_mode(self, time, state, drive):
-        return Resting(state.first < 0)
+    def enter(self, time, state, drive):
+        return state, Resting(state.first < 0)
 
     def flow(self, time, state, mode, drive):
         falls = drive.force * 0.0 - self.gravity
@@ -121,8 +121,8 @@ class TwoBalls(Watched):
 class Block(Watched):
     """Unit mass with dry friction `bound`, a spring, a damper, a harmonic force and a switched one.
 
-    The switched force runs from -`push` to +`push` during `rise`, keeps that up to half the period, and
-    is -`push` from there on.
+    The switched force runs from -`push` to +`push` during `rise`, keeps that up to half the period,
+    and is -`push` from there on.
     """
 
     push: Array
@@ -143,9 +143,10 @@ class Block(Watched):
         elastic = state.place * self.stiffness + state.speed * self.damping
         return drive.force + cosine * self.amplitude - elastic
 
-    def start_mode(self, time, state, drive):
+    def enter(self, time, state, drive):
         picked = self.picked(self.force(time, state, drive))
-        return Slip(jnp.where(state.speed == 0, picked, jnp.sign(state.speed)))
+        slip = jnp.where(state.speed == 0, picked, jnp.sign(state.speed))
+        return state._replace(speed=jnp.where(slip == 0, 0.0, state.speed)), Slip(slip)
 
     def picked(self, force):
         return jnp.where(jnp.abs(force) <= self.bound, 0.0, jnp.sign(force))
@@ -182,8 +183,8 @@ class Pendulum(Watched):
     def schedule(self):
         return constant(0.0 * self.stiffness)
 
-    def start_mode(self, time, state, drive):
-        return Resting(state.place < -1e9)
+    def enter(self, time, state, drive):
+        return state, Resting(state.place < -1e9)
 
     def flow(self, time, state, mode, drive):
         sine, _ = sin_cos(state.place)

@@ -10,8 +10,8 @@ from diffmicro.dynamics.branches import Family, Stride, follow
 def family(change, count=None):
     """The map z' = z + change(z, p), repeated; `count` flags which states count as impacts."""
 
-    def period_map(q, z, periods, tolerance):
-        del periods, tolerance
+    def period_map(q, z, periods, tolerance, look=True):
+        del periods, tolerance, look
         after = z + change(z, q)
         impacts = jnp.zeros(()) if count is None else jnp.where(count(z[0]), 1.0, 0.0)
         return after, jnp.stack([after[0], impacts])
@@ -32,7 +32,7 @@ def circle(z, p):
 
 
 def grazing(z, p):
-    """z' = z / 2 + p - sqrt(-z) below zero (Nordmark 1991): impacts there, p = sqrt y - y / 2, y = -z."""
+    """z' = z / 2 + p, less sqrt(-z) below 0 (Nordmark 1991): p = sqrt y - y / 2 there, y = -z."""
     hit = z < 0
     root = jnp.sqrt(jnp.where(hit, -z, 1.0))
     return -0.5 * z + p - jnp.where(hit, root, 0.0)

@@ -88,7 +88,7 @@ def test_products_are_listed_once_each(rng):
 @pytest.mark.parametrize("exponent", [0, -1])
 def test_powers_below_one_are_refused(exponent):
     with pytest.raises(ValueError, match="at least 1"):
-        series(1.0) ** exponent
+        _ = series(1.0) ** exponent
 
 
 def test_value_and_derivative_of_polynomials(rng):

@@ -1,8 +1,6 @@
 """Sweeps of a device with known answers: grids, chunks, second search, carried states, files."""
 
 import csv
-import importlib.util
-from pathlib import Path
 
 import jax
 import numpy as np
@@ -11,16 +9,7 @@ import pytest
 from diffmicro.sweep import grid, join, size, sweep, write_csv, write_npz, writer
 from diffmicro.sweep.grids import batches, points_of
 from diffmicro.sweep.lanes import calculate, lane_function, quick_numerics
-
-
-def _toy():
-    spec = importlib.util.spec_from_file_location("toy", Path(__file__).with_name("toy.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-toy = _toy()
+from tests.sweep import toy
 
 
 def table(axes, **options):

@@ -1,0 +1,1 @@
+"""Speed, as ratios to C that is compiled on this machine: `python -m benchmarks`, `make bench`."""

@@ -1,0 +1,27 @@
+"""Design by gradients: free variables within bounds, an objective, constraints, an optax loop.
+
+`device_problem` states a problem about a device, `optimize_design` solves it, `random_search` is
+what it has to beat. `parse_free` and `parse_constraint` read the command line's words.
+"""
+
+from diffmicro.design.devices import device_problem
+from diffmicro.design.loop import optimize_design
+from diffmicro.design.problem import Constraint, Objective, Problem, Variable, function_problem
+from diffmicro.design.result import Result, Step
+from diffmicro.design.search import random_search
+from diffmicro.design.words import parse_constraint, parse_free
+
+__all__ = [
+    "Constraint",
+    "Objective",
+    "Problem",
+    "Result",
+    "Step",
+    "Variable",
+    "device_problem",
+    "function_problem",
+    "optimize_design",
+    "parse_constraint",
+    "parse_free",
+    "random_search",
+]

@@ -1,0 +1,229 @@
+"""What is to be optimized: variables within bounds, an objective, constraints. Knows no device.
+
+A variable x lives in its box as u in [0, 1]: x = low + (high - low) u, or x = low (high/low)^u on
+a logarithmic scale, which is taken where 0 < low and high >= `DECADES` low. The optimizer moves u
+and never leaves the box, so nothing is ever evaluated outside the bounds.
+
+An objective is a gain, larger is better: the response, its negative, or -(response - target)^2. A
+constraint is a slack, at least zero where it holds. Left out: objectives of several responses,
+tied variables.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+DECADES = 3.0
+"""Ratio of the bounds from which a variable is scaled logarithmically."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A free variable: between `low` and `high`, starting from `start`."""
+
+    name: str
+    low: float
+    high: float
+    start: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise ValueError(
+                f"free variable {self.name}: bounds {self.low:g}:{self.high:g} are not allowed; "
+                "the lower one has to be finite and below the upper one."
+            )
+        if not self.low <= self.start <= self.high:
+            raise ValueError(
+                f"free variable {self.name}: its start {self.start:g} is outside its bounds "
+                f"{self.low:g}:{self.high:g}. Widen the bounds or start elsewhere."
+            )
+
+    @property
+    def logarithmic(self) -> bool:
+        return self.low > 0 and self.high >= DECADES * self.low
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What to do with a response: maximize, minimize, or bring it to `target`."""
+
+    response: str
+    goal: Literal["maximize", "minimize", "target"] = "maximize"
+    target: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.goal not in ("maximize", "minimize", "target"):
+            raise ValueError(f"objective: goal {self.goal!r} is not maximize, minimize or target.")
+        if (self.goal == "target") != (self.target is not None):
+            raise ValueError("objective: give `target` with the goal target, and only with it.")
+
+    def gain(self, value: Any) -> Any:
+        """Larger is better."""
+        if self.goal == "target":
+            return -((value - self.target) ** 2)
+        return value if self.goal == "maximize" else -value
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """`response >= bound` or `response <= bound`."""
+
+    response: str
+    sense: Literal[">=", "<="]
+    bound: float
+
+    def __post_init__(self) -> None:
+        if self.sense not in (">=", "<=") or not math.isfinite(self.bound):
+            raise ValueError(
+                f"constraint {self.response} {self.sense} {self.bound}: the sense has to be >= or "
+                "<= and the bound a finite number."
+            )
+
+    def slack(self, value: Any) -> Any:
+        """At least zero where the constraint holds."""
+        return value - self.bound if self.sense == ">=" else self.bound - value
+
+    def __str__(self) -> str:
+        return f"{self.response} {self.sense} {self.bound:g}"
+
+
+class Sample(NamedTuple):
+    """One evaluation. The gradients are by the variables, in their order.
+
+    usable: whether values and gradients may be used. verdict: code of the objective's
+    certificate; -1: none.
+    """
+
+    objective: Array
+    gradient: Array
+    slacks: Array
+    slack_gradients: Array
+    usable: Array
+    verdict: Array
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Variables, objective, constraints, and how a point is evaluated.
+
+    evaluate: {variable: value} -> (values (k,), gradients (k, n), usable, verdict) of the
+        objective's response and the constraints', in this order; jittable and vmappable.
+    values: {variable: value} -> (values (k,), usable), without gradients.
+    batched: whether a batch of lanes is worth its compilation; else they are evaluated in turn.
+    finish: {variable: value} -> what a study reports of a design, with its full certificate.
+    """
+
+    variables: tuple[Variable, ...]
+    objective: Objective
+    constraints: tuple[Constraint, ...]
+    evaluate: Callable[[dict[str, Array]], tuple[Array, Array, Array, Array]]
+    values: Callable[[dict[str, Array]], tuple[Array, Array]]
+    finish: Callable[[dict[str, float]], "Finished"]
+    batched: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(variable.name for variable in self.variables)
+
+    @property
+    def start(self) -> np.ndarray:
+        """The variables' starts in the box."""
+        return np.array([_to_box(variable) for variable in self.variables])
+
+    def point(self, u: Array) -> Array:
+        """Values of the variables at `u` in the box, within their bounds to the last bit."""
+        x = [_from_box(variable, u[i]) for i, variable in enumerate(self.variables)]
+        return jnp.stack(x)
+
+    def named(self, u: Any) -> dict[str, float]:
+        """Values by name, as Python floats."""
+        return dict(zip(self.names, np.asarray(self.point(jnp.asarray(u))).tolist(), strict=True))
+
+    def sample(self, u: Array) -> Sample:
+        """Gain, slacks and their gradients by u."""
+        x, scale = jax.jvp(self.point, (u,), (jnp.ones_like(u),))
+        values, jacobian, usable, verdict = self.evaluate(dict(zip(self.names, x, strict=True)))
+        jacobian = jacobian * scale[None, :]
+        gain, slope = jax.value_and_grad(self.objective.gain)(values[0])
+        rows = jnp.arange(1, values.shape[0])
+        signs = jnp.array([1.0 if c.sense == ">=" else -1.0 for c in self.constraints], u.dtype)
+        slacks = [c.slack(values[1 + i]) for i, c in enumerate(self.constraints)]
+        return Sample(
+            objective=gain,
+            gradient=slope * jacobian[0],
+            slacks=jnp.array(slacks, u.dtype),
+            slack_gradients=signs[:, None] * jacobian[rows],
+            usable=usable & jnp.all(jnp.isfinite(values)) & jnp.all(jnp.isfinite(jacobian)),
+            verdict=verdict,
+        )
+
+
+class Finished(NamedTuple):
+    """A design as it is reported: responses, status and certificate as plain Python values."""
+
+    design: dict[str, Any]
+    setting: dict[str, Any]
+    response: dict[str, Any]
+    status: str
+    certificate: dict[str, Any]
+
+
+def responses_of(objective: Objective, constraints: Sequence[Constraint]) -> tuple[str, ...]:
+    """The responses of objective and constraints, the objective's first."""
+    return (objective.response, *(c.response for c in constraints))
+
+
+def function_problem(
+    function: Callable[[dict[str, Array]], Mapping[str, Array]],
+    variables: Sequence[Variable],
+    objective: Objective,
+    constraints: Sequence[Constraint] = (),
+) -> Problem:
+    """A problem about a differentiable function {variable: value} -> {response: value}."""
+    wanted = responses_of(objective, constraints)
+    names = tuple(variable.name for variable in variables)
+
+    def stacked(x: dict[str, Array]) -> Array:
+        found = function(x)
+        return jnp.stack([found[name] for name in wanted])
+
+    def values(x: dict[str, Array]) -> tuple[Array, Array]:
+        found = stacked(x)
+        return found, jnp.all(jnp.isfinite(found))
+
+    def evaluate(x: dict[str, Array]) -> tuple[Array, Array, Array, Array]:
+        found = stacked(x)
+        by_name = jax.jacfwd(stacked)(x)
+        jacobian = jnp.stack([by_name[name] for name in names], axis=1)
+        return found, jacobian, jnp.all(jnp.isfinite(found)), jnp.asarray(-1)
+
+    def finish(x: dict[str, float]) -> Finished:
+        found = {
+            name: float(value) for name, value in function(jax.tree.map(jnp.asarray, x)).items()
+        }
+        return Finished(dict(x), {}, found, "ok", {})
+
+    return Problem(tuple(variables), objective, tuple(constraints), evaluate, values, finish)
+
+
+def _to_box(variable: Variable) -> float:
+    low, high, x = variable.low, variable.high, variable.start
+    if variable.logarithmic:
+        return math.log(x / low) / math.log(high / low)
+    return (x - low) / (high - low)
+
+
+def _from_box(variable: Variable, u: Array) -> Array:
+    low, high = variable.low, variable.high
+    if variable.logarithmic:
+        x = low * jnp.exp(math.log(high / low) * u)
+    else:
+        x = low + (high - low) * u
+    # Rounding may step over a bound. `where` keeps the derivative that `clip` would halve there.
+    return x + jax.lax.stop_gradient(jnp.clip(x, low, high) - x)

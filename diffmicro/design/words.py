@@ -1,0 +1,35 @@
+"""Words of the command line: `--free key=low:high` and `--subject "max_stress<200e6"`."""
+
+import re
+
+from diffmicro.design.problem import Constraint
+
+
+def parse_free(text: str) -> tuple[str, float, float]:
+    """`key=low:high` as (key, low, high)."""
+    found = re.fullmatch(r"\s*(\w+)\s*=\s*([^:]+):([^:]+)", text)
+    if not found:
+        raise ValueError(f"--free {text!r}: write key=low:high, for instance mass_ratio=0.5:2.5.")
+    low, high = (_number(part, f"--free {text!r}") for part in found.group(2, 3))
+    if not low < high:
+        raise ValueError(f"--free {text!r}: the lower bound has to be below the upper one.")
+    return found[1], low, high
+
+
+def parse_constraint(text: str) -> Constraint:
+    """`response<value` or `response>value` as a constraint; <= and >= mean the same."""
+    found = re.fullmatch(r"\s*(\w+)\s*([<>])=?\s*(\S+)\s*", text)
+    if not found:
+        raise ValueError(f"--subject {text!r}: write response<value, for instance min_gap>1e-6.")
+    sense = "<=" if found[2] == "<" else ">="
+    return Constraint(found[1], sense, _number(found[3], f"--subject {text!r}"))
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not abs(value) < float("inf"):
+        raise ValueError(f"{where}: {text.strip()!r} is not a finite number.")
+    return value

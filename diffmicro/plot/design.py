@@ -1,0 +1,61 @@
+"""Figure of an optimization: the response before and after, how the search went, how near the
+constraint.
+
+The caller gives the curves before and after, as what to show of a device is the device's; the
+rest comes from the result. Left out: several objectives.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from diffmicro.design.result import Result
+
+BEFORE, AFTER = "#7a7a7a", "#c44e00"
+
+
+class Panel(NamedTuple):
+    """Curves before and after: each (x, y, x of the design, y of the design)."""
+
+    x_label: str
+    y_label: str
+    curves: list[tuple[np.ndarray, np.ndarray, float, float]]
+
+
+def before_after(result: Result, panels: list[Panel], path: Path, factor: float, unit: str) -> Path:
+    """Draw two panels and the search; the objective is shown times `factor`, in `unit`."""
+    figure = Figure(figsize=(13, 4.4), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = list(figure.subplot_mosaic("AAABBCC;AAABBDD").values())
+    for axis, panel in zip(axes[:2], panels, strict=True):
+        _draw(axis, panel, unit)
+    steps = [step.evaluations for step in result.history]
+    gains = [factor * step.objective for step in result.history]
+    axes[2].step(steps, gains, AFTER, where="post")
+    axes[2].set(ylabel=f"best lane [{unit}]", title="search")
+    for name, known in result.constraints.items():
+        bound = abs(known["bound"]) or 1.0
+        slacks = [step.constraints[name] / bound for step in result.history]
+        axes[3].step(steps, slacks, where="post", label=name)
+    axes[3].axhline(0, color="black", linewidth=0.8)
+    axes[3].set(xlabel="evaluations", ylabel="slack / bound [-]")
+    axes[3].legend(frameon=False, fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130)
+    return path
+
+
+def _draw(axis: Axes, panel: Panel, unit: str) -> None:
+    looks = zip(panel.curves, (BEFORE, AFTER), ("published", "optimized"), strict=True)
+    for (x, y, x0, y0), color, name in looks:
+        axis.plot(x, y, color=color, linewidth=1.6, label=name)
+        if np.isfinite(y0):
+            label = f"{name}: {y0:.2f} {unit}"
+            axis.plot(x0, y0, "o", color=color, markersize=9, markeredgecolor="black", label=label)
+    axis.axhline(0, color="black", linewidth=0.6)
+    axis.set(xlabel=panel.x_label, ylabel=panel.y_label)
+    axis.legend(frameon=False, fontsize=8)

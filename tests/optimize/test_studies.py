@@ -1,0 +1,60 @@
+"""The studies run, with a reduced budget, and print the object that they promise."""
+
+import json
+
+import pytest
+
+from optimize import STUDIES, wrmma_speed
+from optimize.__main__ import main
+
+
+@pytest.fixture(scope="module")
+def reduced(tmp_path_factory) -> dict:
+    out = tmp_path_factory.mktemp("wrmma_speed")
+    found = wrmma_speed.run(seed=1, out=out, budget=24, random_designs=16, progress=False)
+    assert (out / "wrmma_speed.png").stat().st_size > 10_000
+    return found
+
+
+def test_list_names_the_studies(capsys):
+    assert main(["list"]) == 0
+    assert capsys.readouterr().out.split() == list(STUDIES)
+
+
+def test_unknown_study_is_bad_input():
+    with pytest.raises(SystemExit) as end:
+        main(["wrmma_sped"])
+    assert end.value.code == 2
+
+
+@pytest.mark.slow
+def test_even_a_small_budget_improves_and_keeps_the_constraint(reduced):
+    assert reduced["status"] == "ok"
+    assert reduced["evaluations"] <= 24
+    before, after = (reduced[k]["response"] for k in ("published", "optimized"))
+    assert before["velocity"] == pytest.approx(1.14526e-3, rel=1e-4)
+    assert after["velocity"] > 1.5 * before["velocity"]
+    assert after["min_gap"] >= 1e-6
+    for name, (low, high) in wrmma_speed.FREE.items():
+        home = "design" if name in reduced["optimized"]["design"] else "setting"
+        assert low <= reduced["optimized"][home][name] <= high
+
+
+@pytest.mark.slow
+def test_the_object_has_its_keys_and_is_json(reduced):
+    keys = {"study", "published", "optimized", "constraints", "status", "certificate"}
+    assert keys | {"evaluations", "seconds", "random"} <= reduced.keys()
+    for side in ("published", "optimized"):
+        assert {"design", "setting", "response"} <= reduced[side].keys()
+    assert json.loads(json.dumps(reduced, allow_nan=False)) == reduced
+    assert "velocity" in wrmma_speed.summary(reduced)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_gradient_beats_ten_times_as_many_random_designs(seed):
+    found = wrmma_speed.run(seed=seed, progress=False)
+    assert found["status"] == "ok"
+    assert found["certificate"]["verdict"] != "refused"
+    assert 10 * found["evaluations"] <= found["random"]["evaluations"]
+    assert found["optimized"]["response"]["velocity"] >= found["random"]["value"]
