@@ -6,8 +6,9 @@ velocities agree, each frequency from rest. (With the state carried, as the pape
 as long, and stands beside it.)
 
 The event method runs with numerics made for speed, one design at a time and in batches of 256
-designs (mass ratios within 1 %) per frequency; what is not accepted then has a second pass with the
-default ones. Errors of gradients are those to the default numerics: |dg| / max(|g|, 1e-3 |v / p|).
+designs (mass ratios within 1 %) per frequency. What they do not accept needs a second pass with the
+default ones, which is not in these times. Errors of gradients are those to the default numerics,
+|dg| / max(|g|, 1e-3 |v / p|).
 """
 
 import jax
@@ -23,7 +24,11 @@ from diffmicro.dynamics.orbits import Search
 RATIOS = np.linspace(0.3, 2.2, 75)
 LOADS = (8.0, 32.0)
 LANES = 256
-QUICK = dict(search=Search(warmup=24, verify=0, multiples=False, twins=0), tolerance=1e-7, window=0)
+QUICK = dict(
+    search=Search(warmup=24, verify=0, newton=5, multiples=False, twins=0),
+    tolerance=1e-7,
+    window=0,
+)
 SURE = dict(search=Search(multiples=False, twins=0), window=0)
 
 DESIGN = ("mass_ratio", "device_length", "width", "rest_gap", "tethered_frequency")

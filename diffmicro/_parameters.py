@@ -63,9 +63,7 @@ def describe(kind: type) -> dict[str, Parameter]:
         known = dict(symbol="", source="", low=-math.inf, high=math.inf, open_low=False, words=())
         known |= field.metadata.get("parameter", {})
         meaning, unit = meanings.get(field.name, ("", ""))
-        table[field.name] = Parameter(
-            field.name, meaning, unit, default=field.default, **known
-        )
+        table[field.name] = Parameter(field.name, meaning, unit, default=field.default, **known)
     return table
 
 

@@ -11,9 +11,9 @@
    function theorem): if a term is missing there, it shows here.
 
 The error measure of a gradient is |dg| / max(|g|, FLOOR |value / parameter|). The verdict is `certified`,
-`uncertified` (a number, with the reason), or `refused` (no number: NaN). `margin` is the time to the nearest change
-of the sequence of events over the period; a small one makes a gradient local, and questions 2 and 3 tell when it
-makes it wrong.
+`uncertified` (a number, with the reason), or `refused` (no number: NaN). `margin` is the time to the nearest
+change of the sequence of events over the period; a small one makes a gradient local, and questions 2 and 3 tell when
+it makes it wrong.
 
 Left out: whether the model is right, and how far the gradient reaches.
 """
@@ -31,7 +31,6 @@ from jax.flatten_util import ravel_pytree
 
 from diffmicro._parameters import as_arrays
 from diffmicro._results import RESULTS, code
-
 
 VERDICTS = ("certified", "uncertified", "refused")
 
@@ -121,7 +120,9 @@ def value_and_gradient(
         base = respond(design, setting, **{**numerics, "throw": False})
         value = jnp.stack([getattr(base, name) for name in responses])
         if method == "moreau":
-            jacobian = _values_and_jacobian(respond, put, responses, {**numerics, "throw": False}, x)[1]
+            jacobian = _values_and_jacobian(
+                respond, put, responses, {**numerics, "throw": False}, x
+            )[1]
             checks = _unchecked(value)
         else:
             jacobian, checks = _checked(respond, put, responses, numerics, x, base, value)
@@ -159,7 +160,11 @@ def _free(names: Sequence[str], design: Any, setting: Any) -> tuple[Array, _Put]
         value = getattr(home, name, None)
         if value is None or isinstance(value, str):
             known = [*vars(design), *vars(setting)]
-            numbers = [n for n in known if not isinstance(getattr(design, n, getattr(setting, n, None)), str)]
+            numbers = [
+                n
+                for n in known
+                if not isinstance(getattr(design, n, getattr(setting, n, None)), str)
+            ]
             why = "has no value of its own here" if name in known else "is not a parameter"
             raise ValueError(
                 f"value_and_gradient: {name} {why}; gradients are taken by any of {', '.join(numbers)}."
@@ -192,7 +197,9 @@ def _checked(
 ) -> tuple[Array, tuple[Array, Array, Array]]:
     """Jacobian, and per response: discrepancy, mismatch, whether neighbors were found."""
     nearby = sys.modules[respond.__module__].nearby
-    tolerance = numerics.get("tolerance", inspect.signature(respond).parameters["tolerance"].default)
+    tolerance = numerics.get(
+        "tolerance", inspect.signature(respond).parameters["tolerance"].default
+    )
     kept = {name: v for name, v in numerics.items() if name in ("steps", "method")}
     base = jax.lax.stop_gradient(base)
 

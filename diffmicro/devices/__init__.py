@@ -3,7 +3,6 @@
 from importlib import import_module
 from types import ModuleType
 
-
 DEVICES = ("wrmma",)
 """Names of all devices: `diffmicro.devices.<name>`."""
 

@@ -23,7 +23,7 @@ friction and impact (the floor transmits no impulse while the hammer hits the bo
 """
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import equinox as eqx
 import jax
@@ -38,7 +38,7 @@ from diffmicro.devices import wrmma_moreau
 from diffmicro.devices.wrmma_motion import State, WrmmaMotion
 from diffmicro.dynamics import moreau
 from diffmicro.dynamics.hybrid import Numerics, run, trace
-from diffmicro.dynamics.orbits import FOLLOW, Orbit, PeriodMap, Search, find_orbit
+from diffmicro.dynamics.orbits import FOLLOW, SETTLE, Orbit, PeriodMap, Search, find_orbit
 from diffmicro.dynamics.window import WindowMean, substitute, window_mean
 from diffmicro.mechanics.magnetics import force_unit, normalized_force, prism_demagnetization
 
@@ -153,6 +153,13 @@ class Response(eqx.Module):
     state: MotionState
 
 
+CAUTIONS = {
+    name: "gap_fit, gain_fit and demagnetization were fitted near the published geometry"
+    for name in ("width", "height", "device_length")
+}
+"""Parameters that are better left alone in an optimization, and why."""
+
+
 def nearby(response: Response, tolerance: Array | float) -> dict:
     """Arguments of `respond` for a neighbor of a known motion, quickly: what certificates ask for."""
     return dict(
@@ -165,17 +172,17 @@ def nearby(response: Response, tolerance: Array | float) -> dict:
     )
 
 
-def published_design(**overrides: float) -> Design:
+def published_design(**overrides: Any) -> Design:
     """Table III and sections II-A and III-B of the paper, alpha = 1.5."""
     return Design(**overrides)
 
 
-def published_setting(**overrides: float) -> Setting:
+def published_setting(**overrides: Any) -> Setting:
     """Figure 5's 5 mT and beta = 8 at the tethered resonance."""
     return Setting(**overrides)
 
 
-def masses(design: Design) -> tuple[Array, Array]:
+def masses(design: Design) -> tuple[Array | float, Array | float]:
     """Mass of body and hammer [kg]: equal sections, lengths as the masses."""
     area = design.width * design.height
     total = design.density * area * (design.device_length - design.rest_gap)
@@ -183,12 +190,12 @@ def masses(design: Design) -> tuple[Array, Array]:
     return body, design.mass_ratio * body
 
 
-def drive_period(design: Design, setting: Setting) -> Array:
+def drive_period(design: Design, setting: Setting) -> Array | float:
     """Period of the drive [s]."""
     return 1.0 / (setting.frequency_ratio * design.tethered_frequency)
 
 
-def rest_force(design: Design, setting: Setting) -> Array:
+def rest_force(design: Design, setting: Setting) -> Any:
     """F_0 of eq. 19: a quarter of the magnetic force at the rest gap while the field is on [N]."""
     magnetic_length = design.device_length - design.rest_gap
     shape = normalized_force(
@@ -198,7 +205,7 @@ def rest_force(design: Design, setting: Setting) -> Array:
     return design.force_scale * unit * shape
 
 
-def eta(design: Design, setting: Setting) -> Array:
+def eta(design: Design, setting: Setting) -> Any:
     """Magnetic force at rest over friction force, eq. 27 [-]."""
     body, hammer = masses(design)
     weight = setting.load_factor * (body + hammer) * setting.gravity
@@ -248,7 +255,7 @@ def respond(
     steps: int | None = None,
     start: MotionState | None = None,
     multiple: Array | int = 1,
-    search: Search = Search(),
+    search: Search = SETTLE,
     window: int = 200,
     tolerance: Array | float = 1e-9,
     throw: bool = True,
@@ -266,9 +273,14 @@ def respond(
     """
     _check("wrmma.respond", design, setting)
     if method not in DEFAULT_STEPS:
-        raise ValueError(f"wrmma.respond: method {method!r} is not one of {', '.join(DEFAULT_STEPS)}.")
+        raise ValueError(
+            f"wrmma.respond: method {method!r} is not one of {', '.join(DEFAULT_STEPS)}."
+        )
+    design, setting, start = as_arrays((design, setting, start))
     response = _respond(
-        *as_arrays((design, setting, start)),
+        design,
+        setting,
+        start,
         jnp.asarray(tolerance, float),
         jnp.asarray(multiple, jnp.int32),
         method=method,
@@ -299,6 +311,7 @@ def _respond(
     # Bad lanes run on harmless numbers, so that they end, and are blanked afterwards.
     harmless, _ = ravel_pytree(lump(*as_arrays((Design(), Setting()))))
     parameters = jnp.where(legal, parameters, harmless.astype(parameters.dtype))
+    tolerance = tolerance.astype(parameters.dtype)
     speed_unit = design.rest_gap / drive_period(design, setting)
     origin = jnp.zeros(3, parameters.dtype).at[0].set(1.0)
     if start is not None:
@@ -347,7 +360,9 @@ def _respond(
         period_multiple=jnp.where(settled & legal, periods, 0),
         multiplier=orbit.multiplier * shown,
         eta=eta(design, setting) * shown,
-        result=from_code(jnp.where(legal, _outcome(orbit, displacement), code(RESULTS.out_of_range))),
+        result=from_code(
+            jnp.where(legal, _outcome(orbit, displacement), code(RESULTS.out_of_range))
+        ),
         residual=orbit.residual,
         margin=observed.margin * numbers,
         state=MotionState(*gap_state),
@@ -361,9 +376,7 @@ def _outcome(orbit: Orbit, displacement: Array) -> Array:
     periodic = jnp.where(
         observed.stick_time >= almost_all, code(RESULTS.stalled), code(RESULTS.successful)
     )
-    periodic = jnp.where(
-        observed.closed_time >= almost_all, code(RESULTS.gap_collapsed), periodic
-    )
+    periodic = jnp.where(observed.closed_time >= almost_all, code(RESULTS.gap_collapsed), periodic)
     other = jnp.where(jnp.isfinite(displacement), code(RESULTS.erratic), code(RESULTS.no_orbit))
     return jnp.where(orbit.accepted, periodic, other)
 
@@ -394,7 +407,7 @@ def _period_map(unravel: Callable[[Array], WrmmaMotion], steps: int) -> PeriodMa
     """The map of states over periods, as `orbits` wants it. A motion that is cut short is no motion."""
 
     def period_map(parameters, state, periods, tolerance, look=True):
-        start = State(*state, jnp.zeros_like(state[0]))
+        start = State(state[0], state[1], state[2], jnp.zeros_like(state[0]))
         numerics = Numerics(steps=steps, tolerance=tolerance)
         motion = run(unravel(parameters), start, periods, numerics, observe=look)
         whole = jnp.where(motion.periods >= periods, 1.0, jnp.nan)
@@ -408,7 +421,9 @@ def _demagnetization(design: Design) -> Array:
     if design.demagnetization is not None:
         return jnp.asarray(design.demagnetization)
     magnetic_length = design.device_length - design.rest_gap
-    return prism_demagnetization(magnetic_length, jnp.asarray(design.width), jnp.asarray(design.height))
+    return prism_demagnetization(
+        magnetic_length, jnp.asarray(design.width), jnp.asarray(design.height)
+    )
 
 
 class Trajectory(NamedTuple):
@@ -439,7 +454,8 @@ def simulate(
     _check("wrmma.simulate", design, setting)
     whole_number("periods", periods, 1, 1, 10**4)
     steps = whole_number("steps", steps, 200, 4, 10**5)
-    return _simulate(*as_arrays((design, setting, start)), periods=periods, steps=steps)
+    design, setting, start = as_arrays((design, setting, start))
+    return _simulate(design, setting, start, periods=periods, steps=steps)
 
 
 @eqx.filter_jit
@@ -451,7 +467,7 @@ def _simulate(design, setting, start, *, periods: int, steps: int) -> Trajectory
     if start is not None:
         origin = jnp.stack([start.gap, start.gap_rate, start.body_speed])
         origin = origin / jnp.stack([length, speed, speed])
-    at = State(*origin, jnp.zeros_like(origin[0]))
+    at = State(origin[0], origin[1], origin[2], jnp.zeros_like(origin[0]))
     numerics = Numerics(steps=steps)
     _, path = trace(system, at, periods, numerics, advances=periods * (steps + ROOM_FOR_EVENTS))
     state = path.state

@@ -128,9 +128,7 @@ def _cached_map(unravel: Callable, steps: int) -> PeriodMap:
     return _period_map(unravel, steps)
 
 
-def _from_rest(
-    devices: _Devices, value: float, steps: int, tolerance: float
-) -> np.ndarray | None:
+def _from_rest(devices: _Devices, value: float, steps: int, tolerance: float) -> np.ndarray | None:
     """State [natural units] of the periodic motion that the simulation from rest settles to."""
     design, setting = devices.at(value)
     response = respond(
@@ -146,11 +144,13 @@ def _from_rest(
         return None
     speed = float(devices.speed_unit(jnp.asarray(value)))
     state = response.state
-    return np.array([
-        float(state.gap) / float(devices.gap_unit(jnp.asarray(value))),
-        float(state.gap_rate) / speed,
-        float(state.body_speed) / speed,
-    ])
+    return np.array(
+        [
+            float(state.gap) / float(devices.gap_unit(jnp.asarray(value))),
+            float(state.gap_rate) / speed,
+            float(state.body_speed) / speed,
+        ]
+    )
 
 
 def _comes_by(branch: Branch, state: np.ndarray, value: float) -> bool:
@@ -186,8 +186,9 @@ def _names(tree: Design | Setting) -> list[str]:
 
 
 def _check_key(design: Design, setting: Setting, key: str) -> None:
-    numbers = [n for t in (design, setting) for n in _names(t)
-               if not isinstance(getattr(t, n), str | None)]
+    numbers = [
+        n for t in (design, setting) for n in _names(t) if not isinstance(getattr(t, n), str | None)
+    ]
     if key not in numbers:
         raise ValueError(
             f"wrmma.branches: {key!r} is not a parameter that is a number; take one of "

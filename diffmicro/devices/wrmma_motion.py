@@ -29,7 +29,6 @@ from diffmicro.dynamics.hybrid import HybridSystem, Schedule, Step
 from diffmicro.dynamics.roots import stationary_point
 from diffmicro.dynamics.series import sin_cos, value
 
-
 CHATTER = 1e-6
 """Rebounds slower than this [g0/T] end in lasting contact; the next would rise by 1e-12 g0 or so."""
 

@@ -10,7 +10,8 @@ Lanes never wait for each other: every advance of every lane does the same arith
 advances is bounded; a lane that exceeds the bound stops with `event_limit`.
 
 A step is `1 / steps` of the period at most, and shorter where the last Taylor coefficient says that the
-series converges slowly (Jorba and Zou 2005); the length carries no derivative. Time is counted in periods of the drive.
+series converges slowly (Jorba and Zou 2005); the length carries no derivative. Time is counted in
+periods of the drive.
 """
 
 import abc
@@ -25,7 +26,6 @@ from diffmicro._results import RESULTS, code
 from diffmicro.dynamics.kernel import Kernel, kernel
 from diffmicro.dynamics.roots import NEVER, first_crossing, stationary_point
 from diffmicro.dynamics.series import Series, derivative, line, series, value
-
 
 State = Any  # a NamedTuple of scalars, the same for one system
 Mode = Any  # a NamedTuple of flags and signs
@@ -172,7 +172,9 @@ def advance(
     n = len(schedule.ends)
     here = _at(motion.segment, list(zip(_lengths(schedule), schedule.ends, strict=True)))
     length, end = here
-    starts, finishes = _at(motion.segment, list(zip(schedule.starts, schedule.finishes, strict=True)))
+    starts, finishes = _at(
+        motion.segment, list(zip(schedule.starts, schedule.finishes, strict=True))
+    )
 
     remaining = end - motion.time
     longest = motion.cap / numerics.steps
@@ -185,9 +187,7 @@ def advance(
     safe = jnp.where(empty, 1.0, length)
     share = jnp.where(empty, 0.0, 1.0 - remaining / safe)
     rise = jnp.where(empty, 1.0, h / safe)
-    along = jax.tree.map(
-        lambda a, b: line(a + (b - a) * share, (b - a) * rise), starts, finishes
-    )
+    along = jax.tree.map(lambda a, b: line(a + (b - a) * share, (b - a) * rise), starts, finishes)
     time = line(motion.time, h)
 
     states = _solution(system, time, motion.state, motion.mode, along, h, numerics.order, kern)
@@ -216,7 +216,13 @@ def advance(
     record = motion.record
     if record is not None:
         step = Step(
-            type(motion.state)(*polynomials), tuple(guards), duration, h, fired, finished, motion.mode
+            type(motion.state)(*polynomials),
+            tuple(guards),
+            duration,
+            h,
+            fired,
+            finished,
+            motion.mode,
         )
         record = system.observe(record, step, state)
 
@@ -225,9 +231,16 @@ def advance(
     segment = jnp.where(wrapped, 0, segment)
     clock = jnp.where(wrapped, 0.0, clock)
     next_starts, next_finishes, next_length, next_end = _at(
-        segment, list(zip(schedule.starts, schedule.finishes, _lengths(schedule), schedule.ends, strict=True))
+        segment,
+        list(
+            zip(schedule.starts, schedule.finishes, _lengths(schedule), schedule.ends, strict=True)
+        ),
     )
-    passed = jnp.where(next_length <= 0, 0.0, 1.0 - (next_end - clock) / jnp.where(next_length <= 0, 1.0, next_length))
+    passed = jnp.where(
+        next_length <= 0,
+        0.0,
+        1.0 - (next_end - clock) / jnp.where(next_length <= 0, 1.0, next_length),
+    )
     drive = jax.tree.map(lambda a, b: a + (b - a) * passed, next_starts, next_finishes)
     state, mode = system.transition(clock, state, motion.mode, drive, fired, finished)
     return Motion(

@@ -29,7 +29,6 @@ from jax import Array
 
 from diffmicro.nonsmooth.elimination import solve
 
-
 RESIDUAL = 1e-7
 """|P z - z| [natural units] at which one last, linear Newton step ends the search: its error is the
 square of this. Single precision stops at 40 eps."""
@@ -73,6 +72,9 @@ class Search(NamedTuple):
     multiples: bool = True
     twins: int = 3
 
+
+SETTLE = Search()
+"""The full search and judgment, for a motion that starts from anywhere."""
 
 FOLLOW = Search(warmup=0, verify=0, newton=8, multiples=False, twins=0)
 """Newton's method alone, from a state known to be close: for a neighbor of an accepted orbit."""
@@ -272,6 +274,7 @@ def _shoot(mapped: Callable, start: Array, n: Array, search: Search, blank: Orbi
     small = _small(start)
     size = start.shape[0]
     identity = jnp.eye(size, dtype=start.dtype)
+
     def unfinished(carry):
         tries, residual = carry[0], carry[1]
         return (tries < search.newton) & ~(residual < small)
@@ -292,7 +295,15 @@ def _shoot(mapped: Callable, start: Array, n: Array, search: Search, blank: Orbi
         return tries + 1, residual, best, fallback, point, onward, (after, observed, matrix)
 
     infinite = jnp.full((), jnp.inf, start.dtype)
-    carry = (jnp.zeros((), jnp.int32), infinite, infinite, start, start, start, (start, blank.observed, blank.matrix))
+    carry = (
+        jnp.zeros((), jnp.int32),
+        infinite,
+        infinite,
+        start,
+        start,
+        start,
+        (start, blank.observed, blank.matrix),
+    )
     _, residual, _, _, point, onward, last = jax.lax.while_loop(unfinished, improve, carry)
     _, observed, matrix = last
     # The last Newton step is taken on the linear map: its error is the residual squared.
@@ -334,5 +345,3 @@ def spectral_radius(matrix: Array) -> Array:
         weight = weight / 2
     norm = jnp.maximum(jnp.sqrt(jnp.sum(power**2)), tiny)
     return jnp.exp(log_size + jnp.log(norm) * weight)
-
-

@@ -21,7 +21,6 @@ from jax import Array
 from diffmicro.dynamics.kernel import Kernel
 from diffmicro.dynamics.series import derivative, value
 
-
 NEWTON_STEPS = 4
 """Newton steps from a parabola's root on half a Taylor step at most: the error is squared four times."""
 

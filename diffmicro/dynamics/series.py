@@ -12,11 +12,10 @@ of the force. Not here: functions beyond + - * / **n, sin and cos; add a recurre
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any
 
 import jax.numpy as jnp
 from jax import Array
-
 
 # A coefficient that is zero by structure is None, so that no arithmetic is spent on it.
 Coefficient = Any
@@ -125,7 +124,9 @@ class Series:
 
     def __pow__(self, exponent: int) -> "Series":
         if exponent < 1:
-            raise ValueError(f"Series ** {exponent}: only whole powers of at least 1; divide instead.")
+            raise ValueError(
+                f"Series ** {exponent}: only whole powers of at least 1; divide instead."
+            )
         half = self ** (exponent // 2) if exponent > 1 else None
         if half is None:
             return self
@@ -150,16 +151,16 @@ def sin_cos(angle: Any) -> tuple[Any, Any]:
         return jnp.sin(angle), jnp.cos(angle)
 
     def chain(of: Series, k: int, sign: float) -> Coefficient:
-        total = _sum([_times(i * angle[i], of[k - i]) if angle[i] is not None else None
-                      for i in range(1, k + 1)])
+        total = _sum(
+            [
+                _times(i * angle[i], of[k - i]) if angle[i] is not None else None
+                for i in range(1, k + 1)
+            ]
+        )
         return None if total is None else (sign / k) * total
 
-    sine = angle._product(
-        angle, lambda k: jnp.sin(angle[0]) if k == 0 else chain(cosine, k, 1.0)
-    )
-    cosine = angle._product(
-        angle, lambda k: jnp.cos(angle[0]) if k == 0 else chain(sine, k, -1.0)
-    )
+    sine = angle._product(angle, lambda k: jnp.sin(angle[0]) if k == 0 else chain(cosine, k, 1.0))
+    cosine = angle._product(angle, lambda k: jnp.cos(angle[0]) if k == 0 else chain(sine, k, -1.0))
     return sine, cosine
 
 

@@ -12,7 +12,6 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-
 BATCHES = 10
 """Parts of a window, from whose means the spread is estimated."""
 

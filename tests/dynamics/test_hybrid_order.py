@@ -51,9 +51,7 @@ def next_event(p, span, z, slip):
         return p[2] - abs(force(p, t, z[0], 0.0))
 
     ends.terminal, ends.direction = True, -1
-    found = solve_ivp(
-        rate, span, z, "DOP853", events=ends, rtol=1e-13, atol=1e-15, max_step=0.02
-    )
+    found = solve_ivp(rate, span, z, "DOP853", events=ends, rtol=1e-13, atol=1e-15, max_step=0.02)
     return found.t[-1], found.y[:, -1], found.status == 1
 
 
@@ -92,8 +90,13 @@ def pendulum(parameters, tolerance, steps):
 def compiled():
     """Both systems with their derivatives by all parameters; `steps` is part of the program."""
     return {
-        f: jax.jit(jax.jacfwd(lambda p, tolerance, steps, f=f: (
-            (out := f(p, tolerance, steps))[0], out), has_aux=True), static_argnums=2)
+        f: jax.jit(
+            jax.jacfwd(
+                lambda p, tolerance, steps, f=f: ((out := f(p, tolerance, steps))[0], out),
+                has_aux=True,
+            ),
+            static_argnums=2,
+        )
         for f in (stick_slip, pendulum)
     }
 

@@ -8,6 +8,7 @@ events, its own Newton, its own differences) the truth along one random directio
 import math
 import sys
 from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -41,7 +42,7 @@ class Draw:
     error: float
 
 
-def random_parameters(rng: np.random.Generator) -> dict[str, float]:
+def random_parameters(rng: np.random.Generator) -> dict[str, Any]:
     """The ranges of the issue: half of the draws clamped at any phase."""
     drawn = dict(
         mass_ratio=rng.uniform(0.5, 2.5),
@@ -54,7 +55,7 @@ def random_parameters(rng: np.random.Generator) -> dict[str, float]:
     return drawn
 
 
-def build(parameters: dict[str, float]) -> tuple[wrmma.Design, wrmma.Setting]:
+def build(parameters: dict[str, Any]) -> tuple[wrmma.Design, wrmma.Setting]:
     """Design and Setting with these values, as arrays."""
     design = {k: v for k, v in parameters.items() if k in DESIGN}
     setting = {k: v for k, v in parameters.items() if k not in DESIGN}
@@ -70,7 +71,9 @@ def examine(parameters: dict[str, float], rng: np.random.Generator) -> Draw:
     value, gradient, certificate, response = certified_velocity(*build(parameters))
     status, verdict = word(response.result), verdict_word(certificate)
     clamped = "clamp_force" in parameters
-    start = [float(x) for x in (response.state.gap, response.state.body_speed, response.state.gap_rate)]
+    start = [
+        float(x) for x in (response.state.gap, response.state.body_speed, response.state.gap_rate)
+    ]
     if not np.all(np.isfinite(start)):
         return Draw(clamped, False, status, verdict, False, False, math.nan)
     # The library's clamp is the finite force that the parameters say.
