@@ -216,13 +216,13 @@ def _checked(
     factors = jnp.array([COARSER, 1.0, 1.0, 1.0], x.dtype)
     direction, (values, jacobians) = jax.lax.scan(look, jnp.zeros_like(x), (offsets, factors))
     coarse, fine = jacobians[0], jacobians[1]
-    floor = FLOOR * jnp.abs(value)[:, None] / jnp.where(x == 0, 1.0, jnp.abs(x))
+    floor = FLOOR * jnp.abs(value)[:, None] / jnp.where(x == 0, 1.0, jnp.abs(x))[None, :]
     size = jnp.maximum(jnp.abs(fine), floor)
     discrepancy = jnp.max(jnp.abs(fine - coarse) / jnp.where(size == 0, 1.0, size), axis=1)
 
     differences = (-3 * values[1] + 4 * values[2] - values[3]) / (2 * STEP)
     expected = fine @ direction
-    weight = jnp.sqrt(jnp.sum((fine * direction) ** 2, axis=1))
+    weight = jnp.sqrt(jnp.sum((fine * direction[None, :]) ** 2, axis=1))
     weight = jnp.maximum(weight, FLOOR * jnp.abs(value))
     mismatch = jnp.abs(differences - expected) / jnp.where(weight == 0, 1.0, weight)
     found = jnp.all(jnp.isfinite(values), axis=0)

@@ -327,7 +327,8 @@ def _respond(
     observed = Observed(*orbit.observed)
     periods = orbit.periods
     settled = orbit.accepted
-    mean, spread, state = observed.displacement / periods, jnp.zeros(()), orbit.state
+    mean, state = observed.displacement / periods, orbit.state
+    spread = jnp.zeros_like(mean)
     if window:
 
         def go_on(z: Array, n: Array) -> tuple[Array, Array]:

@@ -94,7 +94,8 @@ class Step(NamedTuple):
             miss = jnp.sqrt(2 * jnp.maximum(value(guard, at), 0.0) / bend)
             length = jax.lax.stop_gradient(self.length)
             time = jnp.where(fired, crossing * length, jnp.where(dips, miss * length, 1.0))
-            nearest = jnp.minimum(nearest, time)
+            # Within a switch of no length the drive alone makes the event: nothing to miss.
+            nearest = jnp.minimum(nearest, jnp.where(length > 0, time, 1.0))
         return nearest
 
 
