@@ -11,9 +11,9 @@
    function theorem): if a term is missing there, it shows here.
 
 The error measure of a gradient is |dg| / max(|g|, FLOOR |value / parameter|). The verdict is `certified`,
-`uncertified` (a number, with the reason), or `refused` (no number: NaN). `margin` is the time to the nearest
-change of the sequence of events over the period; a small one makes a gradient local, and questions 2 and 3 tell when
-it makes it wrong.
+`uncertified` (a number, with the reason), or `refused` (no number: NaN). `margin` is the time to the
+nearest change of the sequence of events over the period; a small one makes a gradient local, and questions
+2 and 3 tell when it makes it wrong.
 
 Left out: whether the model is right, and how far the gradient reaches.
 """
@@ -44,8 +44,10 @@ REASONS = (
     "no neighboring motion was found to compare with",
     "single precision: check against double precision",
     "derivative of the time-stepping scheme at fixed active set, not of the motion",
+    "the field holds the gap closed: the motion is not the one that the device is designed for",
 )
-_AGREE, _NO_MOTION, _NOT_FINITE, _DEAD, _DIFFERS, _COARSE, _ALONE, _SINGLE, _SCHEME = range(9)
+_AGREE, _NO_MOTION, _NOT_FINITE, _DEAD, _DIFFERS = range(5)
+_COARSE, _ALONE, _SINGLE, _SCHEME, _CLOSED = range(5, 10)
 
 COARSER = 10.0
 """Ratio of the tolerances at which gradients are compared."""
@@ -259,7 +261,7 @@ def _judge(
 ) -> Certificate:
     """Verdict and reason: the first thing that speaks against the gradient."""
     outcome = code(base.result)
-    dead = (outcome == code(RESULTS.stalled)) | (outcome == code(RESULTS.gap_collapsed))
+    dead, closed = outcome == code(RESULTS.stalled), outcome == code(RESULTS.gap_collapsed)
     moving = outcome == code(RESULTS.successful)
     estimate = discrepancy / 5 + jnp.where(mismatch > MATCHED, mismatch, 0.0)
     reason = jnp.where(jnp.isfinite(discrepancy) & (discrepancy < RESOLVED), _AGREE, _COARSE)
@@ -269,9 +271,9 @@ def _judge(
         reason = jnp.full_like(reason, _SINGLE)
     if method == "moreau":
         reason = jnp.full_like(reason, _SCHEME)
-    reason = jnp.where(dead, _DEAD, reason)
+    reason = jnp.where(closed, _CLOSED, jnp.where(dead, _DEAD, reason))
     reason = jnp.where(jnp.all(jnp.isfinite(gradient)) & jnp.isfinite(value), reason, _NOT_FINITE)
-    reason = jnp.where(moving | dead, reason, _NO_MOTION)
+    reason = jnp.where(moving | dead | closed, reason, _NO_MOTION)
     refused = (reason == _NO_MOTION) | (reason == _NOT_FINITE)
     verdict = jnp.where(reason == _AGREE, 0, jnp.where(refused, 2, 1))
     return Certificate(

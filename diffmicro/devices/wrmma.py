@@ -370,6 +370,11 @@ def _respond(
     )
 
 
+HELD_CLOSED = 0.25
+"""Share of the period in lasting contact from which the gap counts as collapsed: half of the time that
+the square wave is on. Impacts and their chatter are shorter."""
+
+
 def _outcome(orbit: Orbit, displacement: Array) -> Array:
     """Result code of a motion: periodic and of what kind, erratic, or not known."""
     observed = Observed(*orbit.observed)
@@ -377,7 +382,8 @@ def _outcome(orbit: Orbit, displacement: Array) -> Array:
     periodic = jnp.where(
         observed.stick_time >= almost_all, code(RESULTS.stalled), code(RESULTS.successful)
     )
-    periodic = jnp.where(observed.closed_time >= almost_all, code(RESULTS.gap_collapsed), periodic)
+    held = observed.closed_time > HELD_CLOSED * orbit.periods
+    periodic = jnp.where(held, code(RESULTS.gap_collapsed), periodic)
     other = jnp.where(jnp.isfinite(displacement), code(RESULTS.erratic), code(RESULTS.no_orbit))
     return jnp.where(orbit.accepted, periodic, other)
 

@@ -117,12 +117,11 @@ def test_a_table_for_people(run):
 
 
 def test_a_field_that_closes_the_gap_for_good_is_a_status(run):
-    """2 T pull 160000 times harder than the 5 mT of the paper: no number that looks fine."""
+    """2 T pull 160000 times harder than the 5 mT of the paper."""
     done = run("evaluate", "wrmma", "field=2", "--json")
     answer = strict_json(done.out)
-    assert answer["status"] in ("gap_collapsed", "no_orbit")
-    assert done.code == {"gap_collapsed": 0, "no_orbit": 3}[answer["status"]]
-    assert answer["response"]["velocity"] in (None, 0.0)
+    assert answer["status"] == "gap_collapsed"
+    assert done.code == 0
     assert answer["message"].endswith(".")
 
 

@@ -1,0 +1,152 @@
+"""The WRMMA by the event method: reference points, limiting cases, identities, statuses."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from diffmicro._results import word
+from diffmicro.devices import wrmma
+
+# Independent event-driven integration, checked against a high-order ODE solver.
+VELOCITIES = [
+    (
+        dict(mass_ratio=1.23),
+        dict(field=4.1e-3, load_factor=13.0, frequency_ratio=1.47),
+        0.03284204662501875,
+    ),
+    (
+        dict(mass_ratio=1.23),
+        dict(
+            field=4.1e-3, load_factor=13.0, frequency_ratio=1.47, clamp_force=1.0, clamp_phase=0.9
+        ),
+        -0.00824885923949574,
+    ),
+    (
+        dict(mass_ratio=0.77),
+        dict(field=2.6e-3, load_factor=21.0, frequency_ratio=1.09),
+        0.0003155674056007716,
+    ),
+    (dict(), dict(load_factor=32.0, frequency_ratio=1.58), 0.03445560945814741),
+]
+
+
+def _respond(design, setting, **numerics):
+    return wrmma.respond(
+        wrmma.published_design(**design), wrmma.published_setting(**setting), **numerics
+    )
+
+
+@pytest.mark.parametrize("design, setting, velocity", VELOCITIES)
+def test_velocity_equals_event_driven_integration(design, setting, velocity):
+    response = _respond(design, setting)
+    assert word(response.result) == "ok"
+    assert float(response.velocity) == pytest.approx(velocity, rel=5e-6)
+
+
+@pytest.mark.parametrize("ratio, micrometers", [(0.5, 1756.9), (1.0, 1796.2)])
+def test_chatter_at_the_printed_force(ratio, micrometers):
+    """With `force_scale` 1 the hammer chatters to rest on the body; Moreau at T/64000 gives the number."""
+    response = _respond(dict(force_scale=1.0), dict(frequency_ratio=ratio))
+    assert float(response.velocity) * 1e6 == pytest.approx(micrometers, abs=0.6)
+
+
+def test_units_do_not_matter():
+    """All lengths of the spring-mass system twice as long, speeds in proportion: the same motion."""
+    factor = 2.0
+    design = dict(device_length=600e-6, width=260e-6, height=100e-6, rest_gap=40e-6)
+    # Masses grow with the cube, stiffness with them; damping too. The pull grows with the square of length
+    # and of the field, so the field takes the other half power of each of two powers of length.
+    scaled = _respond(
+        design | dict(damping=1e-6 * factor**3),
+        dict(field=5e-3 * factor, gravity=9.81 * factor, load_factor=32.0),
+    )
+    plain = _respond(dict(), dict(load_factor=32.0))
+    assert float(scaled.velocity) == pytest.approx(factor * float(plain.velocity), rel=1e-9)
+
+
+def test_no_drive_no_drift():
+    response = _respond(dict(), dict(field=0.0))
+    assert word(response.result) == "stalled"
+    assert float(response.velocity) == 0.0
+    assert float(response.min_gap) == pytest.approx(20e-6, rel=1e-9)
+
+
+def test_heavy_load_holds_the_body():
+    """Friction above any force of the spring and the field: the body never moves."""
+    response = _respond(dict(), dict(load_factor=500.0, frequency_ratio=0.6))
+    assert word(response.result) == "stalled"
+    assert float(response.velocity) == 0.0
+    assert float(response.stick_fraction) == pytest.approx(1.0)
+
+
+def test_eta_is_the_papers():
+    response = _respond(dict(), dict(load_factor=8.0))
+    assert float(response.eta) == pytest.approx(14.79 / 8, rel=1e-3)
+
+
+def test_mechanisms_of_figure_7():
+    """At f1: pure sliding at load factor 8, stick-slip at 48, both without impact."""
+    sliding = _respond(dict(), dict(load_factor=8.0))
+    sticking = _respond(dict(), dict(load_factor=48.0))
+    assert float(sliding.stick_fraction) == 0.0
+    assert float(sticking.stick_fraction) > 0.01
+    assert float(sliding.impacts) == float(sticking.impacts) == 0.0
+
+
+def test_clamp_phase_of_half_a_turn_reverses():
+    """Phases of +-pi/2 give opposite velocities; the gap never closes."""
+    forward, backward = (
+        _respond(dict(), dict(frequency_ratio=1.58, clamp_force=1.0, clamp_phase=phase))
+        for phase in (jnp.pi / 2, -jnp.pi / 2)
+    )
+    assert float(forward.velocity) == pytest.approx(-float(backward.velocity), rel=0.05)
+    assert float(forward.velocity) > 0
+    assert float(forward.min_gap) > 1e-6
+
+
+def test_erratic_motion_has_a_spread():
+    """Sensitive motion: a mean with its standard error, and no period."""
+    response = _respond(
+        dict(mass_ratio=1.4),
+        dict(
+            field=4.6e-3,
+            load_factor=12.0,
+            frequency_ratio=1.3,
+            clamp_force=1.0,
+            clamp_phase=-np.pi / 4,
+        ),
+    )
+    assert word(response.result) == "erratic"
+    assert float(response.velocity_spread) > 0
+    assert int(response.period_multiple) == 0
+
+
+@pytest.mark.parametrize(
+    "design, setting, told",
+    [
+        (dict(mass_ratio=-1.0), dict(), "mass_ratio = -1.0"),
+        (dict(rest_gap=0.0), dict(), "rest_gap"),
+        (dict(rest_gap=4e-4), dict(), "below device_length"),
+        (dict(), dict(field=float("nan")), "field"),
+        (dict(), dict(field_rise=0.7), "at most 0.5"),
+        (dict(), dict(waveform="triangle"), "one of square, sine"),
+    ],
+)
+def test_bad_input_says_what_and_what_is_allowed(design, setting, told):
+    with pytest.raises(ValueError, match=told):
+        _respond(design, setting)
+
+
+def test_too_many_steps_is_an_error():
+    with pytest.raises(ValueError, match="steps = 1000000000"):
+        _respond(dict(), dict(), steps=10**9)
+
+
+def test_trajectory_returns_to_its_start():
+    design, setting = wrmma.published_design(), wrmma.published_setting(load_factor=32.0)
+    response = wrmma.respond(design, setting)
+    path = wrmma.simulate(design, setting, start=response.state)
+    drift = float(response.velocity) / (2300.0)
+    assert float(path.gap[-1]) == pytest.approx(float(response.state.gap), rel=1e-8)
+    assert float(path.body_position[-1]) == pytest.approx(drift, rel=1e-8)
+    assert np.all(np.diff(path.time) >= 0)
