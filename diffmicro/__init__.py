@@ -9,17 +9,38 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from diffmicro._configure import Configuration, ConfigurationWarning, configure
+    from diffmicro.certificate import (
+        Certificate,
+        reason_text,
+        value_and_gradient,
+        verdict_word,
+    )
+    from diffmicro.devices import device
 
     __version__: str
 
 # The home of each public name; type checkers read the imports above, a test compares the two.
 _HOMES = {
+    "Certificate": "certificate",
     "Configuration": "_configure",
     "ConfigurationWarning": "_configure",
     "configure": "_configure",
+    "device": "devices",
+    "reason_text": "certificate",
+    "value_and_gradient": "certificate",
+    "verdict_word": "certificate",
 }
 
-__all__ = ["Configuration", "ConfigurationWarning", "configure"]
+__all__ = [
+    "Certificate",
+    "Configuration",
+    "ConfigurationWarning",
+    "configure",
+    "device",
+    "reason_text",
+    "value_and_gradient",
+    "verdict_word",
+]
 
 
 def __getattr__(name: str) -> object:

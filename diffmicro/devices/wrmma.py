@@ -319,11 +319,11 @@ def _respond(
         origin = scaled / jnp.stack([design.rest_gap, speed_unit, speed_unit])
 
     if method == "moreau":
-        period_map = wrmma_moreau.period_map(unravel, steps)
-        orbit = moreau.find_orbit(period_map, parameters, origin)
+        mapped = wrmma_moreau.period_map(unravel, steps)
+        orbit = moreau.find_orbit(mapped, parameters, origin)
     else:
-        period_map = _period_map(unravel, steps)
-        orbit = find_orbit(period_map, parameters, origin, search, tolerance, multiple)
+        mapped = period_map(unravel, steps)
+        orbit = find_orbit(mapped, parameters, origin, search, tolerance, multiple)
     observed = Observed(*orbit.observed)
     periods = orbit.periods
     settled = orbit.accepted
@@ -332,7 +332,7 @@ def _respond(
     if window:
 
         def go_on(z: Array, n: Array) -> tuple[Array, Array]:
-            z, seen = period_map(parameters, z, n, tolerance, look=False)
+            z, seen = mapped(parameters, z, n, tolerance, look=False)
             return z, seen[0]
 
         average = jax.lax.cond(
@@ -410,10 +410,10 @@ class Observed(NamedTuple):
     margin: Array
 
 
-def _period_map(unravel: Callable[[Array], WrmmaMotion], steps: int) -> PeriodMap:
+def period_map(unravel: Callable[[Array], WrmmaMotion], steps: int) -> PeriodMap:
     """The map of states over periods, as `orbits` wants it. A motion that is cut short is no motion."""
 
-    def period_map(parameters, state, periods, tolerance, look=True):
+    def mapped(parameters, state, periods, tolerance, look=True):
         start = State(state[0], state[1], state[2], jnp.zeros_like(state[0]))
         numerics = Numerics(steps=steps, tolerance=tolerance)
         motion = run(unravel(parameters), start, periods, numerics, observe=look)
@@ -421,7 +421,7 @@ def _period_map(unravel: Callable[[Array], WrmmaMotion], steps: int) -> PeriodMa
         seen = [getattr(motion.record, name) for name in Observed._fields[1:]] if look else []
         return jnp.stack(motion.state[:3]) * whole, jnp.stack([motion.state.position, *seen])
 
-    return period_map
+    return mapped
 
 
 def _demagnetization(design: Design) -> Array:

@@ -24,9 +24,9 @@ from diffmicro.devices.wrmma import (
     Design,
     Observed,
     Setting,
-    _period_map,
     drive_period,
     lump,
+    period_map,
     respond,
 )
 from diffmicro.dynamics.branches import STRIDE, Branch, End, Family, Stride, follow
@@ -125,7 +125,7 @@ def branches(
 @lru_cache(maxsize=8)
 def _cached_map(unravel: Callable, steps: int) -> PeriodMap:
     """One map for all calls, so that it is compiled once."""
-    return _period_map(unravel, steps)
+    return period_map(unravel, steps)
 
 
 def _from_rest(devices: _Devices, value: float, steps: int, tolerance: float) -> np.ndarray | None:
