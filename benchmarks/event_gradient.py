@@ -25,7 +25,7 @@ RATIOS = np.linspace(0.3, 2.2, 75)
 LOADS = (8.0, 32.0)
 LANES = 256
 QUICK = dict(
-    search=Search(warmup=24, verify=0, newton=5, multiples=False, twins=0),
+    search=Search(warmup=10, verify=0, newton=8, multiples=False, twins=0),
     tolerance=1e-7,
     window=0,
 )

@@ -148,28 +148,37 @@ def _search(
         n = orbit.periods
         if not search.warmup:
             return _shoot(mapped, orbit.arrived[0], n, search, orbit), tried + 1
-        returns = MAX_MULTIPLE if search.multiples else 1
-        counts = jnp.array([search.warmup, search.verify] + [1] * returns, jnp.int32)
-        counts = jnp.where(jnp.arange(returns + 2) < 2, counts * n, counts)
+        phases = [search.warmup, search.verify] if search.verify else [search.warmup]
+        last = len(phases) - 1
+        returns = jnp.ones(MAX_MULTIPLE if search.multiples else 0, jnp.int32)
+        counts = jnp.concatenate([jnp.array(phases, jnp.int32) * n, returns])
 
         def on(z, count):
-            z, observed = jax.vmap(lambda at: period_map(q, at, count, tolerance, look=False))(z)
-            return z, (z, observed[:, 0])
+            def simulate(at):
+                after, observed = period_map(q, at, count, tolerance, look=False)
+                return after, observed[0]
+
+            if z.shape[0] == 1:  # without a batch axis, so that branches stay branches
+                after, displacement = simulate(z[0])
+                return after[None], (after[None], displacement[None])
+            after, displacement = jax.vmap(simulate)(z)
+            return after, (after, displacement)
 
         _, (visited, displaced) = jax.lax.scan(on, orbit.arrived, counts)
-        found = _shoot(mapped, visited[1, 0], n, search, orbit)
+        found = _shoot(mapped, visited[last, 0], n, search, orbit)
         # Twins may be in another phase of a longer period, so the closest of the last states counts.
         distance = jnp.max(jnp.abs(visited - found.state[None, None, :]), axis=-1)
-        before, after = jnp.max(distance[0]), jnp.max(jnp.min(distance[1:], axis=0))
+        before, after = jnp.max(distance[0]), jnp.max(jnp.min(distance[last:], axis=0))
         approached = (after < jnp.maximum(CLOSER * before, SETTLED)) & (before < NEAR)
+        approached = approached | (not search.verify)
         # What rests has one velocity, however slowly the rest of it rings down.
-        rests = jnp.all(displaced[1:] == 0) & (found.residual < _small(q))
+        rests = jnp.all(displaced[last:] == 0) & (found.residual < _small(q))
         rests = rests & (found.multiplier < 1) & (after <= before)
         accepted = (found.accepted & approached) | rests
         found = found._replace(
             accepted=accepted,
             arrived=visited[-1],
-            periods=jnp.where(accepted, n, _returning_after(visited[1:, 0])),
+            periods=jnp.where(accepted, n, _returning_after(visited[last:, 0])),
         )
         return found, tried + 1
 
@@ -315,6 +324,8 @@ def _shoot(mapped: Callable, start: Array, n: Array, search: Search, blank: Orbi
 
 def _returning_after(visited: Array) -> Array:
     """The smallest n with |z_n - z_0| < RETURNS along simulated states; 1 where none returns."""
+    if visited.shape[0] == 1:
+        return jnp.ones((), jnp.int32)
     returns = jnp.max(jnp.abs(visited[1:] - visited[:1]), axis=-1) < RETURNS
     return jnp.where(jnp.any(returns), jnp.argmax(returns) + 1, 1).astype(jnp.int32)
 

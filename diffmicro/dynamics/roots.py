@@ -75,15 +75,18 @@ def first_crossing(guards: Sequence[Sequence[Array]], end: Array, kernel: Kernel
     picked = kernel.keep([_pick(chosen, terms) for terms in zip(*guards, strict=True)])
     low, high = (_pick(chosen, [b[i] for b in brackets]) for i in range(2))
     frozen = [jax.lax.stop_gradient(c) for c in picked]
-    time = _newton(frozen, low, high, kernel)
-    below = -TOUCHING * float(jnp.finfo(time.dtype).eps)
-    before = [
-        (value([jax.lax.stop_gradient(c) for c in guard], time) < below) & ~mine
-        for guard, mine in zip(guards, chosen, strict=True)
-    ]
-    # An unfinished root is never used: the step is shortened, and the bracket with it.
-    unfinished = jnp.abs(value(frozen, time)) > -below * jnp.maximum(1.0, jnp.abs(frozen[1]))
-    misordered = (_any(before) | unfinished) & ~none
+    others = [[jax.lax.stop_gradient(c) for c in guard] for guard in guards]
+
+    def locate() -> tuple[Array, Array]:
+        time = _newton(frozen, low, high, kernel)
+        below = -TOUCHING * float(jnp.finfo(time.dtype).eps)
+        earlier = [(value(g, time) < below) & ~m for g, m in zip(others, chosen, strict=True)]
+        # An unfinished root is never used: the step is shortened, and the bracket with it.
+        unfinished = jnp.abs(value(frozen, time)) > -below * jnp.maximum(1.0, jnp.abs(frozen[1]))
+        return time, _any(earlier) | unfinished
+
+    # One lane alone skips the search in most steps; a batch does it in every step.
+    time, misordered = jax.lax.cond(none, lambda: (high, jnp.zeros_like(none)), locate)
     located = root(tuple(picked), time)
     (located,) = kernel.keep([jnp.where(none, NEVER, located)])
     return Crossing(located, tuple(chosen), misordered)
