@@ -60,7 +60,7 @@ class Search(NamedTuple):
     """How orbits are looked for.
 
     warmup: periods simulated from the start before Newton's method [-]; 0 starts where it is told to.
-    verify: periods simulated on to see that the motion approaches the orbit [-].
+    verify: periods simulated on to see that the motion approaches the orbit [-]; 0: not looked at.
     newton: most Newton iterations [-].
     multiples: whether longer periods are looked for when period 1 is not accepted.
     twins: how many motions from slightly different starts have to reach the same orbit [-].
