@@ -54,8 +54,8 @@ def test_units_do_not_matter():
     """All lengths of the spring-mass system twice as long, speeds in proportion: the same motion."""
     factor = 2.0
     design = dict(device_length=600e-6, width=260e-6, height=100e-6, rest_gap=40e-6)
-    # Masses grow with the cube, stiffness with them; damping too. The pull grows with the square of length
-    # and of the field, so the field takes the other half power of each of two powers of length.
+    # Mass grows as L^3 and acceleration as L, so every force has to grow as L^4: the pull is area L^2
+    # times B^2, so B ~ L; damping ~ L^3 at speeds ~ L; weight with gravity ~ L.
     scaled = _respond(
         design | dict(damping=1e-6 * factor**3),
         dict(field=5e-3 * factor, gravity=9.81 * factor, load_factor=32.0),
