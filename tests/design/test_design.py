@@ -9,12 +9,14 @@ from diffmicro.design import (
     Constraint,
     Objective,
     Variable,
+    device_problem,
     function_problem,
     optimize_design,
     parse_constraint,
     parse_free,
     random_search,
 )
+from diffmicro.devices import wrmma
 
 XY = (Variable("x", -2.0, 2.0, -1.0), Variable("y", -2.0, 2.0, 0.5))
 
@@ -131,3 +133,10 @@ def test_words_of_the_command_line():
     for bad in ("stress", "stress<big", "a==1"):
         with pytest.raises(ValueError, match="--subject"):
             parse_constraint(bad)
+
+
+def test_dimensions_with_fixed_fits_warn():
+    """The fits of the magnetic force hold near the published section."""
+    free = {"width": (100e-6, 200e-6), "mass_ratio": (0.5, 2.5)}
+    with pytest.warns(UserWarning, match="width: .*fitted near the published geometry"):
+        device_problem(wrmma, free, Objective("velocity"))

@@ -115,7 +115,10 @@ def certified_share(draws: list[Draw], kind: str = "all") -> tuple[int, int]:
 def table(draws: list[Draw]) -> str:
     """Shares and errors."""
     errors = np.array([d.error for d in draws if math.isfinite(d.error)])
-    lines = [f"{len(draws)} draws; gradients compared with the oracle: {errors.size}"]
+    certified = sum(d.verdict == "certified" for d in draws)
+    lines = [
+        f"{len(draws)} draws; certified: {certified}, of them compared with the oracle: {errors.size}"
+    ]
     if errors.size:
         lines.append(
             f"error: median {np.median(errors):.1e}, 99 % {np.quantile(errors, 0.99):.1e}, "
