@@ -31,6 +31,21 @@ class Parameter(NamedTuple):
     high: float
     open_low: bool
     words: tuple[str, ...]
+    shapes: tuple[tuple[int | str, ...], ...]
+
+    @property
+    def size(self) -> str:
+        """The shapes in words: empty for a number, else as `4` or `1 or 4`, `feet x modes`."""
+        shapes = [" x ".join(str(n) for n in shape) or "1" for shape in self.shapes]
+        return "" if shapes == ["1"] else " or ".join(shapes)
+
+    def fits(self, shape: tuple[int, ...]) -> bool:
+        """Whether an array of this shape may be the value."""
+        return any(
+            len(shape) == len(own)
+            and all(isinstance(n, str) or n == m for n, m in zip(own, shape, strict=True))
+            for own in self.shapes
+        )
 
 
 def parameter(
@@ -42,14 +57,26 @@ def parameter(
     high: float = math.inf,
     above: float | None = None,
     words: tuple[str, ...] = (),
+    shapes: tuple[tuple[int | str, ...], ...] | None = None,
 ) -> Any:
     """A field with its default, symbol, source and range: [low, high], or (above, high].
 
-    `words` are the values of a static field that takes words.
+    `words` are the values of a static field that takes words. The default of a vector or table is a
+    tuple. `shapes` lists the shapes that are allowed, the default's alone if not given; a size may be
+    a name, which stands for any number.
     """
     known = dict(symbol=symbol, source=source, high=high, words=words)
     known |= dict(low=low if above is None else above, open_low=above is not None)
-    return eqx.field(default=default, static=bool(words), metadata={"parameter": known})
+    known |= dict(shapes=(np.shape(default),) if shapes is None else shapes)
+    options = {} if known["shapes"] == ((),) else {"converter": _vector}
+    return eqx.field(default=default, static=bool(words), metadata={"parameter": known}, **options)
+
+
+def _vector(value: Any) -> Any:
+    """Tuples and lists as arrays of the default precision; everything else as it is."""
+    if not isinstance(value, tuple | list):
+        return value
+    return jnp.asarray(value) if is_traced(*jax.tree.leaves(value)) else np.asarray(value, float)
 
 
 def describe(kind: type) -> dict[str, Parameter]:
@@ -61,6 +88,7 @@ def describe(kind: type) -> dict[str, Parameter]:
     table = {}
     for field in dataclasses.fields(kind):
         known = dict(symbol="", source="", low=-math.inf, high=math.inf, open_low=False, words=())
+        known |= dict(shapes=((),))
         known |= field.metadata.get("parameter", {})
         meaning, unit = meanings.get(field.name, ("", ""))
         table[field.name] = Parameter(field.name, meaning, unit, default=field.default, **known)
@@ -104,10 +132,14 @@ def check(where: str, *trees: Any) -> None:
             if known.words:
                 if value not in known.words:
                     raise ValueError(_complaint(where, tree, known, value))
-            elif not is_traced(value):
-                array = np.asarray(value)
-                if not bool(np.all(_inside(array, known, np))):
-                    raise ValueError(_complaint(where, tree, known, value))
+                continue
+            if not known.fits(np.shape(value)):
+                raise ValueError(
+                    f"{where}: {type(tree).__name__}.{known.name} has the shape {np.shape(value)}; it "
+                    f"has to be {known.size or 'one number'}. For many designs at once use jax.vmap."
+                )
+            if not is_traced(value) and not np.all(_inside(np.asarray(value), known, np)):
+                raise ValueError(_complaint(where, tree, known, value))
 
 
 def valid(*trees: Any) -> Array:

@@ -1,14 +1,16 @@
 """Gradients that say how far they can be trusted.
 
-`value_and_gradient` evaluates a device, its gradient, and then asks three independent questions:
+`value_and_gradient` evaluates a device, its gradient, and then asks independent questions:
 
-1. Is there a motion to differentiate? It has to be periodic, settled to, stable (`residual`, `multiplier`).
-2. Does resolution matter? The gradient is computed again with a `COARSER` tolerance; the largest relative
+1. Is there a solution to differentiate? A motion has to be periodic, settled to, stable (`residual`,
+   `multiplier`); an equilibrium has to be converged.
+2. Does resolution matter? The gradient is computed again, more coarsely; the largest relative
    difference is the `discrepancy`.
-3. Does the value really change so? The motion is calculated again at two neighboring points along one
+3. Does the value really change so? The response is calculated again at two neighboring points along one
    direction that mixes all parameters, and the second-order difference of the values is compared with
    gradient times direction. This shares nothing with the derivative's own route (saltation, implicit
    function theorem): if a term is missing there, it shows here.
+4. Does the device know better? Its module's `objection` names dead zones, kinks and the like.
 
 The error measure of a gradient is |dg| / max(|g|, FLOOR |value / parameter|). The verdict is `certified`,
 `uncertified` (a number, with the reason), or `refused` (no number: NaN). `margin` is the time to the
@@ -21,7 +23,8 @@ Left out: whether the model is right, and how far the gradient reaches.
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -30,24 +33,9 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 
 from diffmicro._parameters import as_arrays
+from diffmicro._reasons import REASONS, VERDICTS, codes_of, reason_code
 from diffmicro._results import RESULTS, code
-
-VERDICTS = ("certified", "uncertified", "refused")
-
-REASONS = (
-    "resolution, differences of values and stability agree",
-    "there is no settled periodic motion to differentiate: the status says why",
-    "the gradient is not finite",
-    "dead zone: the response does not change here, so its gradient is zero and says nothing of the way out",
-    "the value's differences disagree with the gradient: a change of the event sequence is near, or a fold",
-    "the gradient depends on the resolution: grazing, a fold, or too few steps",
-    "no neighboring motion was found to compare with",
-    "single precision: check against double precision",
-    "derivative of the time-stepping scheme at fixed active set, not of the motion",
-    "the field holds the gap closed: the motion is not the one that the device is designed for",
-)
-_AGREE, _NO_MOTION, _NOT_FINITE, _DEAD, _DIFFERS = range(5)
-_COARSE, _ALONE, _SINGLE, _SCHEME, _CLOSED = range(5, 10)
+from diffmicro.devices import asking_for
 
 COARSER = 10.0
 """Ratio of the tolerances at which gradients are compared."""
@@ -70,8 +58,8 @@ class Certificate(eqx.Module):
 
     verdict: code of the verdict [-].
     reason: code of the reason [-].
-    residual: distance of the motion from periodic, natural units [-].
-    margin: time to the nearest mode change over the period [-].
+    residual: distance of the solution from what it has to fulfill, natural units [-].
+    margin: distance to the nearest mode change over the period or scale [-].
     multiplier: largest modulus of the Floquet multipliers [-].
     discrepancy: largest relative difference between two resolutions [-].
     mismatch: relative disagreement with differences of the value [-].
@@ -97,7 +85,7 @@ def verdict_word(certificate: Certificate) -> str:
 
 def reason_text(certificate: Certificate) -> str:
     """The reason of one concrete certificate."""
-    return REASONS[int(certificate.reason)]
+    return REASONS[int(certificate.reason)].text
 
 
 def value_and_gradient(
@@ -109,36 +97,61 @@ def value_and_gradient(
     """Function of (design, setting) to (value, gradient, certificate, response), jittable and vmappable.
 
     wrt: names of Design and Setting fields. of: name of a response, or several. The gradient is a dict by
-    name; for several responses value, gradient and certificate are dicts by response. `numerics` go to
-    `respond`.
+    name, each entry of the response's shape and then the parameter's; for several responses value, gradient
+    and certificate are dicts by response. A vector's certificate is that of its worst component.
+    `numerics` go to `respond`.
     """
     responses = (of,) if isinstance(of, str) else tuple(of)
     names = tuple(wrt)
-    method = numerics.get("method", inspect.signature(respond).parameters["method"].default)
+    module = sys.modules[respond.__module__]
+    numerics = asking_for(module, responses, numerics)
 
     def outer(design: Any, setting: Any) -> tuple[Any, Any, Any, Any]:
         design, setting = as_arrays((design, setting))
         x, put = _free(names, design, setting)
         base = respond(design, setting, **{**numerics, "throw": False})
-        value = jnp.stack([getattr(base, name) for name in responses])
-        if method == "moreau":
-            jacobian = _values_and_jacobian(
-                respond, put, responses, {**numerics, "throw": False}, x
-            )[1]
-            checks = _unchecked(value)
+        method = method_of(respond, numerics)
+        of_scheme = method in getattr(module, "SCHEMES", ())
+        values = {name: getattr(base, name) for name in responses}
+        flat, _ = ravel_pytree(values)
+        asked = _Asked(respond, put, responses)
+        if of_scheme:
+            jacobian = asked.values_and_jacobian({**numerics, "throw": False}, x)[1]
+            unknown = jnp.full_like(flat, jnp.nan)
+            checks = _Checks(unknown, unknown, jnp.zeros(flat.shape, bool))
         else:
-            jacobian, checks = _checked(respond, put, responses, numerics, x, base, value)
+            jacobian, checks = _checked(module, asked, numerics, x, base, flat)
         gradients, certificates = {}, {}
-        for i, name in enumerate(responses):
-            row = jacobian[i]
-            certificate = _judge(base, method, value[i], row, *(c[i] for c in checks))
-            row = jnp.where(certificate.verdict == VERDICTS.index("refused"), jnp.nan, row)
-            gradients[name], certificates[name] = put.unravel(row), certificate
+        first = 0
+        # ravel_pytree sorts the names of a dict, and so do the rows of the Jacobian.
+        for name in sorted(responses):
+            shape = jnp.shape(values[name])
+            last = first + values[name].size
+            rows, seen = jacobian[first:last], _Checks(*(c[first:last] for c in checks))
+            against = _objection(module, base, design, setting, name, method)
+            if of_scheme:
+                against = jnp.where(against == 0, reason_code("scheme"), against)
+            certificate = _judge(base, method, flat[first:last], rows, seen, against)
+            refused = certificate.verdict == VERDICTS.index("refused")
+            rows = jnp.where(refused, jnp.nan, rows)
+            gradients[name] = jax.tree.map(
+                lambda g, s=shape: g.reshape(s + g.shape[1:]), jax.vmap(put.unravel)(rows)
+            )
+            certificates[name] = certificate
+            first = last
         if isinstance(of, str):
-            return value[0], gradients[of], certificates[of], base
-        return dict(zip(responses, value, strict=True)), gradients, certificates, base
+            return values[of], gradients[of], certificates[of], base
+        return values, gradients, certificates, base
 
     return outer
+
+
+def method_of(respond: Callable[..., Any], numerics: dict[str, Any]) -> str:
+    """The word for the numerical method: an argument of `respond`, or its module's `METHOD`."""
+    known = inspect.signature(respond).parameters
+    if "method" in known:
+        return numerics.get("method", known["method"].default)
+    return sys.modules[respond.__module__].METHOD
 
 
 class _Put:
@@ -176,64 +189,81 @@ def _free(names: Sequence[str], design: Any, setting: Any) -> tuple[Array, _Put]
     return x, _Put(design, setting, unravel)
 
 
-def _values_and_jacobian(
-    respond: Callable, put: _Put, responses: tuple[str, ...], numerics: dict, x: Array
-) -> tuple[Array, Array]:
-    def values(x: Array) -> tuple[Array, Array]:
-        response = respond(*put(x), **numerics)
-        stacked = jnp.stack([getattr(response, name) for name in responses])
-        return stacked, stacked
+class _Asked(NamedTuple):
+    """The responses as one vector, a function of the vector of parameters."""
 
-    jacobian, value = jax.jacfwd(values, has_aux=True)(x)
-    return value, jacobian
+    respond: Callable[..., Any]
+    put: _Put
+    responses: tuple[str, ...]
+
+    def values_and_jacobian(self, numerics: dict[str, Any], x: Array) -> tuple[Array, Array]:
+        def values(x: Array) -> tuple[Array, Array]:
+            response = self.respond(*self.put(x), **numerics)
+            flat, _ = ravel_pytree({name: getattr(response, name) for name in self.responses})
+            return flat, flat
+
+        jacobian, value = jax.jacfwd(values, has_aux=True)(x)
+        return value, jacobian
+
+
+class _Checks(NamedTuple):
+    """Per component: difference of two resolutions, of gradient and values, whether neighbors were found."""
+
+    discrepancy: Array
+    mismatch: Array
+    found: Array
 
 
 def _checked(
-    respond: Callable,
-    put: _Put,
-    responses: tuple[str, ...],
-    numerics: dict,
+    module: ModuleType,
+    asked: _Asked,
+    numerics: dict[str, Any],
     x: Array,
     base: Any,
     value: Array,
-) -> tuple[Array, tuple[Array, Array, Array]]:
-    """Jacobian, and per response: discrepancy, mismatch, whether neighbors were found."""
-    nearby = sys.modules[respond.__module__].nearby
-    tolerance = numerics.get(
-        "tolerance", inspect.signature(respond).parameters["tolerance"].default
-    )
-    kept = {name: v for name, v in numerics.items() if name in ("steps", "method")}
+) -> tuple[Array, _Checks]:
+    """Jacobian, and what its checks found."""
+    kept = {k: v for k, v in numerics.items() if k in ("steps", "method", "extra")}
     base = jax.lax.stop_gradient(base)
+    if hasattr(module, "coarser"):
+        kept = {**numerics, "throw": False}
+        coarse = asked.values_and_jacobian({**module.coarser(numerics), "throw": False}, x)[1]
+        offsets, factors = jnp.array([0.0, STEP, 2 * STEP], x.dtype), jnp.ones(3, x.dtype)
+    else:
+        coarse = None
+        offsets = jnp.array([0.0, 0.0, STEP, 2 * STEP], x.dtype)
+        factors = jnp.array([COARSER, 1.0, 1.0, 1.0], x.dtype)
 
     def look(direction: Array, run: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
         offset, factor = run
-        arguments = {**kept, **nearby(base, tolerance * factor)}
-        moved = x + offset * direction
-        values, jacobian = _values_and_jacobian(respond, put, responses, arguments, moved)
-        direction = jnp.where(offset == 0, _direction(x, value[0], jacobian[0]), direction)
+        arguments = kept
+        if coarse is None:
+            arguments = {**kept, **module.nearby(base, _tolerance(asked, numerics) * factor)}
+        values, jacobian = asked.values_and_jacobian(arguments, x + offset * direction)
+        direction = jnp.where(offset == 0, _direction(x, values[0], jacobian[0]), direction)
         return direction, (values, jacobian)
 
-    # One traced evaluation serves all four, so it is compiled once.
-    offsets = jnp.array([0.0, 0.0, STEP, 2 * STEP], x.dtype)
-    factors = jnp.array([COARSER, 1.0, 1.0, 1.0], x.dtype)
+    # One traced evaluation serves all runs, so it is compiled once.
     direction, (values, jacobians) = jax.lax.scan(look, jnp.zeros_like(x), (offsets, factors))
-    coarse, fine = jacobians[0], jacobians[1]
+    if coarse is None:
+        coarse, values, jacobians = jacobians[0], values[1:], jacobians[1:]
+    fine = jacobians[0]
     floor = FLOOR * jnp.abs(value)[:, None] / jnp.where(x == 0, 1.0, jnp.abs(x))[None, :]
     size = jnp.maximum(jnp.abs(fine), floor)
     discrepancy = jnp.max(jnp.abs(fine - coarse) / jnp.where(size == 0, 1.0, size), axis=1)
 
-    differences = (-3 * values[1] + 4 * values[2] - values[3]) / (2 * STEP)
+    differences = (-3 * values[0] + 4 * values[1] - values[2]) / (2 * STEP)
     expected = fine @ direction
     weight = jnp.sqrt(jnp.sum((fine * direction[None, :]) ** 2, axis=1))
     weight = jnp.maximum(weight, FLOOR * jnp.abs(value))
     mismatch = jnp.abs(differences - expected) / jnp.where(weight == 0, 1.0, weight)
     found = jnp.all(jnp.isfinite(values), axis=0)
-    return fine, (discrepancy, mismatch, found)
+    return fine, _Checks(discrepancy, mismatch, found)
 
 
-def _unchecked(value: Array) -> tuple[Array, Array, Array]:
-    unknown = jnp.full(value.shape, jnp.nan, value.dtype)
-    return unknown, unknown, jnp.zeros(value.shape, bool)
+def _tolerance(asked: _Asked, numerics: dict[str, Any]) -> Any:
+    default = inspect.signature(asked.respond).parameters["tolerance"].default
+    return numerics.get("tolerance", default)
 
 
 def _direction(x: Array, value: Array, gradient: Array) -> Array:
@@ -250,38 +280,47 @@ def _direction(x: Array, value: Array, gradient: Array) -> Array:
     return jnp.where(x == 0, jnp.abs(mixed) * jnp.where(steep, doubling, 1.0), mixed * jnp.abs(x))
 
 
+def _objection(
+    module: ModuleType, base: Any, design: Any, setting: Any, of: str, method: str
+) -> Array:
+    if not hasattr(module, "objection"):
+        return jnp.asarray(0)
+    return jnp.asarray(module.objection(base, design, setting, of, method))
+
+
 def _judge(
     base: Any,
     method: str,
     value: Array,
     gradient: Array,
-    discrepancy: Array,
-    mismatch: Array,
-    found: Array,
+    checks: _Checks,
+    against: Array,
 ) -> Certificate:
-    """Verdict and reason: the first thing that speaks against the gradient."""
-    outcome = code(base.result)
-    dead, closed = outcome == code(RESULTS.stalled), outcome == code(RESULTS.gap_collapsed)
-    moving = outcome == code(RESULTS.successful)
+    """Verdict and reason: the first thing that speaks against the gradient, of any component."""
+    usable = (code(base.result) == code(RESULTS.successful)) | (against != 0)
+    discrepancy, mismatch = jnp.max(checks.discrepancy), jnp.max(checks.mismatch)
     estimate = discrepancy / 5 + jnp.where(mismatch > MATCHED, mismatch, 0.0)
-    reason = jnp.where(jnp.isfinite(discrepancy) & (discrepancy < RESOLVED), _AGREE, _COARSE)
-    reason = jnp.where(mismatch < MATCHED, reason, _DIFFERS)
-    reason = jnp.where(found, reason, _ALONE)
+    reason = jnp.where(discrepancy < RESOLVED, reason_code("agree"), reason_code("coarse"))
+    reason = jnp.where(mismatch < MATCHED, reason, reason_code("differs"))
+    reason = jnp.where(jnp.all(checks.found), reason, reason_code("alone"))
     if gradient.dtype == jnp.float32:
-        reason = jnp.full_like(reason, _SINGLE)
-    if method == "moreau":
-        reason = jnp.full_like(reason, _SCHEME)
-    reason = jnp.where(closed, _CLOSED, jnp.where(dead, _DEAD, reason))
-    reason = jnp.where(jnp.all(jnp.isfinite(gradient)) & jnp.isfinite(value), reason, _NOT_FINITE)
-    reason = jnp.where(moving | dead | closed, reason, _NO_MOTION)
-    refused = (reason == _NO_MOTION) | (reason == _NOT_FINITE)
-    verdict = jnp.where(reason == _AGREE, 0, jnp.where(refused, 2, 1))
+        reason = jnp.full_like(reason, reason_code("single"))
+    # A reason to trust it does not outweigh a check that failed; a reason against it does.
+    trusted = jnp.isin(against, jnp.array(codes_of("certified")))
+    overruled = jnp.where(trusted, reason == reason_code("agree"), against != 0)
+    reason = jnp.where(overruled, against, reason)
+    finite = jnp.all(jnp.isfinite(gradient)) & jnp.all(jnp.isfinite(value))
+    reason = jnp.where(finite, reason, reason_code("not_finite"))
+    reason = jnp.where(usable, reason, reason_code("no_motion"))
+    verdict = jnp.where(jnp.isin(reason, jnp.array(codes_of("refused"))), 2, 1)
+    verdict = jnp.where(jnp.isin(reason, jnp.array(codes_of("certified"))), 0, verdict)
+    unknown = jnp.full_like(discrepancy, jnp.nan)
     return Certificate(
         verdict=verdict,
         reason=reason,
-        residual=base.residual,
-        margin=base.margin,
-        multiplier=base.multiplier,
+        residual=getattr(base, "residual", unknown),
+        margin=getattr(base, "margin", unknown),
+        multiplier=getattr(base, "multiplier", unknown),
         discrepancy=discrepancy,
         mismatch=mismatch,
         error_estimate=estimate,

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import diffmicro
-from experiments.nagy2012 import EXPERIMENTS
+from experiments import known_experiments
 from experiments.outcome import scoreboard, write
 
 OUT = Path("runs/experiments")
@@ -25,14 +25,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="+", metavar="list | all | NAME")
     parser.add_argument("--out", type=Path, default=OUT, help=f"folder to write to ({OUT})")
     asked = parser.parse_args(arguments)
+    known = known_experiments()
     if asked.names == ["list"]:
-        for name, experiment in EXPERIMENTS.items():
-            print(f"{name:18} {experiment.title}")
+        for name, experiment in known.items():
+            print(f"{name:22} {experiment.title}")
         return 0
-    names = list(EXPERIMENTS) if asked.names == ["all"] else asked.names
+    names = list(known) if asked.names == ["all"] else asked.names
     for name in names:
-        if name not in EXPERIMENTS:
-            near = difflib.get_close_matches(name, EXPERIMENTS, n=1)
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]}?" if near else "`list` shows them all."
             print(f"experiments: there is no {name!r}. {hint}", file=sys.stderr)
             return 2
@@ -40,10 +41,10 @@ def main(arguments: list[str] | None = None) -> int:
     diffmicro.configure(double=True)
     for name in names:
         began = time.perf_counter()
-        known = write(name, EXPERIMENTS[name], EXPERIMENTS[name].run(), asked.out)
+        record = write(name, known[name], known[name].run(), asked.out)
         seconds = time.perf_counter() - began
-        print(f"{name:18} {known['verdict']:11} {seconds:5.1f} s  {known['reason']}", flush=True)
-    files = [asked.out / f"{name}.json" for name in EXPERIMENTS]
+        print(f"{name:22} {record['verdict']:11} {seconds:5.1f} s  {record['reason']}", flush=True)
+    files = [asked.out / f"{name}.json" for name in known]
     records = [json.loads(file.read_text()) for file in files if file.exists()]
     (asked.out / "scoreboard.md").write_text(scoreboard(records))
     print(f"Records, figures and scoreboard.md are in {asked.out}.")

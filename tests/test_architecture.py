@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 # A module imports from its own stage and the stages above it in this list, never from below.
 # Parts of one stage may use each other, but not in a circle.
 STAGES = [
-    {"_types", "_results", "_parameters", "_configure", "constants"},
+    {"_types", "_results", "_reasons", "_parameters", "_configure", "constants"},
     {"nonsmooth"},
     {"mechanics", "signals"},
     {"reference"},

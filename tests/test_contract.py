@@ -1,5 +1,9 @@
 """What holds for every device, run over the table `diffmicro.devices.DEVICES`."""
 
+import inspect
+from dataclasses import dataclass, field
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -9,36 +13,59 @@ import pytest
 
 from diffmicro._parameters import as_arrays, describe
 from diffmicro._results import word
-from diffmicro.devices import DEVICES, device
+from diffmicro.certificate import value_and_gradient, verdict_word
+from diffmicro.devices import DEVICES, asking_for, device, on_request
 from diffmicro.dynamics.orbits import FOLLOW
 
-OPERATING = {"wrmma": (dict(), dict(load_factor=32.0), "velocity", ("mass_ratio", "field"))}
-"""Per device: design, setting, a response and parameters that it depends on."""
+
+@dataclass(frozen=True)
+class Case:
+    """An operating point: a response and one parameter of Design and of Setting that move it."""
+
+    of: str
+    wrt: tuple[str, str]
+    design: dict[str, Any] = field(default_factory=dict)
+    setting: dict[str, Any] = field(default_factory=dict)
+    numerics: dict[str, Any] = field(default_factory=dict)
+    single: dict[str, Any] = field(default_factory=dict)  # numerics of single precision
+    single_rtol: float = 2e-3
+    start: bool = False  # whether `respond` can start from a state
+
+
+CASES = {
+    "wrmma": Case(
+        "velocity",
+        ("mass_ratio", "field"),
+        setting=dict(load_factor=32.0),
+        numerics=dict(window=0),
+        single=dict(tolerance=1e-6),
+        start=True,
+    ),
+}
 
 
 @pytest.fixture(scope="module", params=DEVICES)
 def case(request):
-    module = device(request.param)
-    design, setting, of, wrt = OPERATING[request.param]
-    design, setting = as_arrays(
-        (module.published_design(**design), module.published_setting(**setting))
-    )
-    return module, design, setting, of, wrt
+    module, chosen = device(request.param), CASES[request.param]
+    design = as_arrays(module.published_design(**chosen.design))
+    setting = as_arrays(module.published_setting(**chosen.setting))
+    return module, design, setting, chosen
 
 
-def _with(tree, name, value):
-    return eqx.tree_at(lambda t: getattr(t, name), tree, value)
+def _scaled(tree, name, factor):
+    return eqx.tree_at(lambda t: getattr(t, name), tree, getattr(tree, name) * factor)
 
 
 @pytest.fixture(scope="module")
 def of_scale(case):
     """The response as a function of relative changes of one design and one setting parameter."""
-    module, design, setting, of, (first, second) = case
+    module, design, setting, chosen = case
+    numerics = asking_for(module, (chosen.of,), {**chosen.numerics, "throw": False})
 
     def function(x):
-        changed = _with(design, first, getattr(design, first) * x[0])
-        driven = _with(setting, second, getattr(setting, second) * x[1])
-        return getattr(module.respond(changed, driven, window=0, throw=False), of)
+        changed = _scaled(design, chosen.wrt[0], x[0])
+        driven = _scaled(setting, chosen.wrt[1], x[1])
+        return getattr(module.respond(changed, driven, **numerics), chosen.of)
 
     return function
 
@@ -58,13 +85,21 @@ def test_every_field_has_a_unit(case):
             assert known.words or (known.unit and known.meaning), f"{kind.__name__}.{name}"
 
 
+def test_responses_on_request_are_responses(case):
+    module = case[0]
+    assert set(on_request(module)) <= set(describe(module.Response))
+    assert not on_request(module) or "extra" in inspect.signature(module.respond).parameters
+
+
 def test_pytrees_round_trip(case):
-    _, design, setting, _, _ = case
+    _, design, setting, _ = case
     for tree in (design, setting):
         leaves, structure = jax.tree.flatten(tree)
         again = jax.tree.unflatten(structure, leaves)
         assert jax.tree.structure(again) == structure
-        assert all(leaf.shape == () for leaf in leaves)
+        assert all(
+            np.array_equal(a, b) for a, b in zip(leaves, jax.tree.leaves(again), strict=True)
+        )
 
 
 def test_batched_equals_single_and_gradient_equals_wide_differences(value_and_slopes):
@@ -87,28 +122,50 @@ def test_reverse_equals_forward(of_scale, value_and_slopes):
     np.testing.assert_allclose(jax.jit(jax.grad(of_scale))(x), slopes[0], rtol=1e-10)
 
 
+def test_the_gradient_is_certified(case, of_scale, value_and_slopes):
+    """Here the response is smooth, so the certificate has to say so; its gradient is jax's."""
+    module, design, setting, chosen = case
+    numerics = {k: v for k, v in chosen.numerics.items() if k != "window"}
+    function = value_and_gradient(module.respond, chosen.wrt, chosen.of, **numerics)
+    value, gradient, certificate, response = jax.jit(function)(design, setting)
+    assert word(response.result) == "ok"
+    assert verdict_word(certificate) == "certified"
+    values, slopes = value_and_slopes(jnp.ones((5, 2)))
+    np.testing.assert_allclose(value, values[0], rtol=1e-7)
+    homes = (design, setting)
+    shown = [
+        jnp.sum(gradient[name] * getattr(home, name))
+        for name, home in zip(chosen.wrt, homes, strict=True)
+    ]
+    np.testing.assert_allclose(shown, slopes[0], rtol=1e-5)
+
+
 def test_no_gradient_by_the_start(case):
     """The steady motion does not depend on where its search began."""
-    module, design, setting, of, _ = case
+    module, design, setting, chosen = case
+    if not chosen.start:
+        assert "start" not in inspect.signature(module.respond).parameters
+        return
     start = module.respond(design, setting).state
 
     def by_start(state):
         arguments = dict(start=state, search=FOLLOW, window=0, throw=False)
-        return getattr(module.respond(design, setting, **arguments), of)
+        return getattr(module.respond(design, setting, **arguments), chosen.of)
 
     slopes = jax.tree.leaves(jax.jit(jax.grad(by_start))(start))
     assert all(float(s) == 0.0 for s in slopes)
 
 
-def test_single_precision(case):
-    """A sweep's numbers: the same velocity to single precision's worth."""
-    module, design, setting, of, _ = case
-    double = float(getattr(module.respond(design, setting), of))
+def test_single_precision(case, value_and_slopes):
+    """A sweep's numbers: the same response to single precision's worth."""
+    module, design, setting, chosen = case
+    double = float(value_and_slopes(jnp.ones((5, 2)))[0][0])
     single = jax.tree.map(lambda x: x.astype(jnp.float32), (design, setting))
-    response = module.respond(*single, tolerance=1e-6)
-    assert getattr(response, of).dtype == jnp.float32
+    numerics = asking_for(module, (chosen.of,), {**chosen.numerics, **chosen.single})
+    response = module.respond(*single, **numerics)
+    assert getattr(response, chosen.of).dtype == jnp.float32
     assert word(response.result) == "ok"
-    np.testing.assert_allclose(float(getattr(response, of)), double, rtol=2e-3)
+    np.testing.assert_allclose(float(getattr(response, chosen.of)), double, rtol=chosen.single_rtol)
 
 
 def test_one_optimizer_step_goes_up(value_and_slopes):
@@ -122,7 +179,7 @@ def test_one_optimizer_step_goes_up(value_and_slopes):
     assert better[0] > values[0]
 
 
-def test_bad_lane_is_alone(case, value_and_slopes):
+def test_bad_lane_is_alone(value_and_slopes):
     """A negative parameter blanks its own lane, value and gradient, and no other."""
     points = jnp.array([[1.0, 1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, jnp.nan], [1.0, 1.0]])
     values, slopes = value_and_slopes(points)

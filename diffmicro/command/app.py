@@ -115,7 +115,7 @@ def evaluate(
     first = next(iter(known))
     request = evaluation.Request(
         module,
-        words.names(response, known, "response") or tuple(known),
+        words.names(response, known, "response") or words.usual(module),
         wrt,
         (words.names(of, known, "response") or (first,)) if wrt else (),
     )

@@ -14,6 +14,7 @@ import numpy as np
 
 from diffmicro._results import code, from_code, message, words
 from diffmicro.command.words import BadInput, Point, point, raise_if_numerics
+from diffmicro.devices import asking_for
 from diffmicro.sweep.grids import batches
 from diffmicro.sweep.lanes import calculate, lane_function, quick_numerics
 
@@ -81,7 +82,9 @@ def _point(request: Request, given: Mapping[str, Any]) -> Point:
 
 def _calculated(request: Request, points: Mapping[int, Point]) -> dict[int, Answer]:
     """Answers at points with the same numerics."""
-    numerics = next(iter(points.values())).numerics
+    numerics = asking_for(
+        request.device, (*request.responses, *request.of), next(iter(points.values())).numerics
+    )
     respond = request.device.respond
     if request.wrt:
         build = _gradient_function(respond, request.wrt, request.of, **numerics)

@@ -11,7 +11,7 @@ from rich.text import Text
 from diffmicro._parameters import Parameter, range_text
 from diffmicro.command.evaluation import Answer, Request
 from diffmicro.command.words import parameters, responses
-from diffmicro.devices import DEVICES, device
+from diffmicro.devices import DEVICES, device, on_request
 
 WIDE = 160
 """Columns where the output is no terminal and has no width of its own."""
@@ -43,7 +43,8 @@ def parameters_table(module: ModuleType, kind: type, title: str) -> Table:
     table = _titled(title, *columns)
     for name in kind.__dataclass_fields__:  # type: ignore[attr-defined]
         p = known[name]
-        row = (name, _number(p.default), _unit(p), range_text(p), p.symbol, p.meaning, p.source)
+        allowed = f"{p.size} x {range_text(p)}" if p.size else range_text(p)
+        row = (name, _number(p.default), _unit(p), allowed, p.symbol, p.meaning, p.source)
         table.add_row(*map(Text, row))
     return table
 
@@ -52,7 +53,8 @@ def responses_table(module: ModuleType) -> Table:
     """The responses with unit and meaning."""
     table = _titled("Response", "response", "unit", "meaning")
     for name, known in responses(module).items():
-        table.add_row(*map(Text, (name, _unit(known), known.meaning)))
+        asked = " (on request)" if name in on_request(module) else ""
+        table.add_row(*map(Text, (name, _unit(known), known.meaning + asked)))
     return table
 
 
@@ -110,6 +112,7 @@ def _unit(known: Parameter) -> str:
 def _number(value: Any) -> str:
     if value is None:
         return "-"
-    if isinstance(value, list):
-        return ", ".join(map(_number, value))
+    if isinstance(value, list | tuple):
+        nested = any(isinstance(part, list | tuple) for part in value)
+        return ("; " if nested else ", ").join(map(_number, value))
     return f"{value:.10g}" if isinstance(value, int | float) else str(value)

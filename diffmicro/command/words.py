@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from diffmicro._parameters import Parameter, check, describe, range_text
-from diffmicro.devices import DEVICES
+from diffmicro.devices import DEVICES, on_request
 from diffmicro.devices import device as device_module
 
 NUMERICS = ("method", "steps")
@@ -58,6 +58,11 @@ def parameters(module: ModuleType) -> dict[str, Parameter]:
 def responses(module: ModuleType) -> dict[str, Parameter]:
     """The fields of a device's Response that are numbers with a unit."""
     return {name: known for name, known in describe(module.Response).items() if known.unit}
+
+
+def usual(module: ModuleType) -> tuple[str, ...]:
+    """The responses that are calculated without being asked for."""
+    return tuple(name for name in responses(module) if name not in on_request(module))
 
 
 def names(text: str | None, known: Iterable[str], what: str) -> tuple[str, ...]:
@@ -152,8 +157,8 @@ def axis(module: ModuleType, key: str, text: str) -> np.ndarray | list[Any]:
                 f"{key}={text}: the count has to be a whole number from 1 to {MOST_VALUES}."
             )
         return np.linspace(start, stop, count)
-    if np.shape(known.default):
-        raise BadInput(f"{key} is a vector; a sweep takes numbers and words.")
+    if () not in known.shapes:
+        raise BadInput(f"{key} is {known.size} numbers; a sweep takes single numbers and words.")
     values = [_value(module, known, part) for part in text.split(",")]
     numbers = all(isinstance(value, float) for value in values)
     return np.array(values) if numbers else values
@@ -195,16 +200,40 @@ def _value(module: ModuleType, known: Parameter, value: Any) -> Any:
                 f"{_nearest(str(value), known.words)}"
             )
         return value
-    shape = np.shape(known.default)
-    if not shape:
+    if known.shapes == ((),):
         return _number(known, value)
-    parts = value.split(",") if isinstance(value, str) else np.ravel(np.asarray(value, object))
-    numbers = np.array([_number(known, part) for part in parts])
-    if numbers.size != math.prod(shape):
-        raise BadInput(
-            f"{known.name} = {value} has {numbers.size} numbers; it needs {math.prod(shape)}."
-        )
-    return numbers.reshape(shape)
+    return _array(known, value)
+
+
+def _array(known: Parameter, value: Any) -> Any:
+    """Numbers in one of the shapes that are allowed, from `1,2,3`, rows `1,2;3,4`, or lists of JSON.
+
+    A plain list may stand for a table of known size, row by row.
+    """
+    rows: Any = value
+    if isinstance(value, str):
+        lists = [row.split(",") for row in value.split(";")]
+        rows = lists[0] if len(lists) == 1 else lists
+        rows = rows[0] if rows == [value] else rows
+    try:
+        parts = np.asarray(rows, object)
+        numbers = np.array([_number(known, part) for part in parts.ravel()]).reshape(parts.shape)
+    except BadInput:
+        raise
+    except (TypeError, ValueError):
+        numbers = np.zeros((0, 0, 0))  # rows of unlike lengths have no shape
+    if known.fits(numbers.shape):
+        return numbers if numbers.ndim else float(numbers)
+    for shape in known.shapes:
+        sizes = [n for n in shape if isinstance(n, int)]
+        if numbers.ndim < 2 and len(sizes) == len(shape) and numbers.size == math.prod(sizes):
+            return numbers.reshape(sizes)
+        if numbers.ndim == 0 and len(shape) == 1 and not sizes:
+            return numbers.reshape(1)
+    raise BadInput(
+        f"{known.name} = {value} has {numbers.size or 'unlike'} numbers; it needs {known.size}: "
+        f"numbers separated by commas, rows by semicolons."
+    )
 
 
 def _number(known: Parameter, value: Any) -> float:

@@ -33,6 +33,7 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 
 from diffmicro._parameters import as_arrays, check, is_traced, parameter, valid, whole_number
+from diffmicro._reasons import reason_code
 from diffmicro._results import RESULTS, code, from_code, raise_failure
 from diffmicro.devices import wrmma_moreau
 from diffmicro.devices.wrmma_motion import State, WrmmaMotion
@@ -170,6 +171,17 @@ def nearby(response: Response, tolerance: Array | float) -> dict:
         tolerance=tolerance,
         throw=False,
     )
+
+
+SCHEMES = ("moreau",)
+"""Methods whose derivative is the scheme's at fixed active set, not the motion's."""
+
+
+def objection(response: Response, design: Design, setting: Setting, of: str, method: str) -> Array:
+    """What speaks against a gradient here beside what every device is asked."""
+    outcome = code(response.result)
+    closed = jnp.where(outcome == code(RESULTS.gap_collapsed), reason_code("closed"), 0)
+    return jnp.where(outcome == code(RESULTS.stalled), reason_code("dead"), closed)
 
 
 def published_design(**overrides: Any) -> Design:

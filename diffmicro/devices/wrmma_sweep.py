@@ -66,7 +66,8 @@ def paper_sweep(
         raise ValueError(
             f"paper_sweep: frequency_ratios has {ratios.ndim} axes; it has to be a list."
         )
-    check("paper_sweep", eqx.tree_at(lambda s: s.frequency_ratio, setting, ratios))
+    for end in (jnp.min(ratios), jnp.max(ratios)):
+        check("paper_sweep", eqx.tree_at(lambda s: s.frequency_ratio, setting, end))
     design, setting = as_arrays((design, setting))
     return _sweep(design, setting, ratios, steps=steps, down=direction == "down", carry=carry)
 

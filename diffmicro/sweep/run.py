@@ -18,6 +18,7 @@ import numpy as np
 
 from diffmicro._parameters import as_arrays, describe
 from diffmicro._results import words
+from diffmicro.devices import asking_for, on_request
 from diffmicro.sweep.grids import Axes, batches, grid, points_of
 from diffmicro.sweep.lanes import calculate, compiled, lane_function, quick_numerics
 from diffmicro.sweep.table import Table
@@ -46,12 +47,14 @@ def sweep(
     setting = device.published_setting() if setting is None else setting
     kinds = (device.Design, device.Setting, device.Response)
     units = {name: known.unit for kind in kinds for name, known in describe(kind).items()}
-    wanted = tuple(responses or (name for name in describe(device.Response) if units[name]))
+    known = describe(device.Response)
+    usual = (name for name in known if units[name] and name not in on_request(device))
+    wanted = tuple(responses or usual)
+    numerics = asking_for(device, wanted, numerics)
     columns = grid(axes)
     keys = tuple(axes)
     columns = {key: columns[key] for key in keys}
     points = points_of(device, columns, design, setting)
-    units = {name: units[name] for name in (*keys, *wanted)}
     if carry != "none":
         yield from _carried(device, columns, points, wanted, units, carry, numerics)
         return
@@ -59,7 +62,7 @@ def sweep(
     for batch in batches(points):
         for piece in calculate(build, batch, quick=quick_numerics(device.respond)):
             own = {key: column[piece.lanes] for key, column in columns.items()}
-            yield Table(keys, own | _shown(piece.output, wanted), piece.lanes, units)
+            yield _table(own, piece.output, wanted, piece.lanes, keys, units)
 
 
 def size(axes: Axes, carry: Carry = "none") -> int:
@@ -91,9 +94,9 @@ def _carried(
                 response = _from_state(device, points[lane], state, numerics)
                 state = _good(response.state, state)
                 own = {key: column[lane : lane + 1] for key, column in columns.items()}
-                shown = _shown(jax.tree.map(lambda x: np.asarray(x)[None], response), wanted)
+                stacked = jax.tree.map(lambda x: np.asarray(x)[None], response)
                 way = {"direction": np.array([direction])}
-                yield Table(keys, own | way | shown, np.array([row]), units)
+                yield _table(own | way, stacked, wanted, np.array([row]), keys, units)
                 row += 1
 
 
@@ -119,7 +122,22 @@ def _good(new: Any, old: Any) -> Any:
     return new if finite else old
 
 
-def _shown(output: Any, wanted: Sequence[str]) -> dict[str, np.ndarray]:
-    """Responses and status words of stacked lanes, as columns."""
-    columns = {name: np.asarray(getattr(output, name), float) for name in wanted}
-    return columns | {"status": words(output.result).astype(str)}
+def _table(
+    own: Mapping[str, np.ndarray],
+    output: Any,
+    wanted: Sequence[str],
+    rows: np.ndarray,
+    keys: tuple[str, ...],
+    units: Mapping[str, str],
+) -> Table:
+    """Parameters, responses and status words of stacked lanes; a vector takes a column an entry."""
+    columns = dict(own)
+    shown = {key: units[key] for key in keys}
+    for name in wanted:
+        values = np.asarray(getattr(output, name), float)
+        entries = values.reshape(len(values), -1).T
+        names = [f"{name}_{n}" for n in range(1, len(entries) + 1)] if values.ndim > 1 else [name]
+        columns |= dict(zip(names, entries, strict=True))
+        shown |= dict.fromkeys(names, units[name])
+    columns["status"] = words(output.result).astype(str)
+    return Table(keys, columns, rows, shown)

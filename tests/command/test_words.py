@@ -53,7 +53,7 @@ def test_vectors_are_lists_with_commas():
     for value in ("1,2,3,4", [[1, 2], [3, 4]], [1, 2, 3, 4]):
         hinge = words.point(MATRIX, {"hinge": value}).design.hinge
         np.testing.assert_array_equal(hinge, [[1.0, 2.0], [3.0, 4.0]])
-    with pytest.raises(BadInput, match="has 3 numbers; it needs 4"):
+    with pytest.raises(BadInput, match="has 3 numbers; it needs 2 x 2"):
         words.point(MATRIX, {"hinge": "1,2,3"})
 
 
