@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from diffmicro import configure
+from diffmicro.design import run_study, summary
 from optimize import STUDIES
 
 
@@ -24,10 +25,10 @@ def main(arguments: list[str] | None = None) -> int:
     if options.seed < 0:
         parser.error(f"--seed {options.seed}: it has to be at least 0.")
     configure(double=True)
-    study = import_module(f"optimize.{options.study}")
+    study = import_module(f"optimize.{options.study}").STUDY
     out = options.out or Path("runs") / options.study
-    found = study.run(seed=options.seed, out=out)
-    print(json.dumps(found, allow_nan=False) if options.json else study.summary(found))
+    found = run_study(study, seed=options.seed, out=out)
+    print(json.dumps(found, allow_nan=False) if options.json else summary(study, found))
     return {"ok": 0, "interrupted": 130}.get(found["status"], 3)
 
 

@@ -185,9 +185,14 @@ def optimize(
     subject: Annotated[
         list[str] | None, typer.Option(metavar="'min_gap>1e-6'", help="A constraint.")
     ] = None,
+    method: Annotated[
+        str, typer.Option(help="auto, sqp, lagrangian, climb, or cma (without gradients).")
+    ] = "auto",
     budget: Annotated[int, typer.Option(min=10, help="Evaluations to spend.")] = 148,
+    lanes: Annotated[int | None, typer.Option(min=1, help="Starts of the search.")] = None,
     seed: Annotated[int, typer.Option(help="Of the random part of the search.")] = 0,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the result.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the run.")] = None,
+    resume: Annotated[bool, typer.Option(help="Go on with the run that is in --out.")] = False,
     json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
 ) -> int:
     """The best design within bounds and constraints, by gradients."""
@@ -195,7 +200,9 @@ def optimize(
 
     _start(64)
     goals = {"maximize": maximize, "minimize": minimize}
-    options = {"budget": budget, "seed": seed}
+    options: dict[str, Any] = {"budget": budget, "seed": seed, "method": method, "resume": resume}
+    if lanes is not None:
+        options["lanes"] = lanes
     return run_optimize(device, pairs or [], goals, free or [], subject or [], out, json, options)
 
 

@@ -1,7 +1,7 @@
 """The subcommand `optimize`: a problem from words, its result as a table, as JSON and in a folder.
 
-`result.json` in the folder holds the object that `--json` prints, `history.jsonl` one line an
-iteration.
+The folder holds what the run is (`config.json`, `environment.json`), where it got (`history.csv`,
+`checkpoint.bin`) and the object that `--json` prints (`result.json`).
 """
 
 import json
@@ -55,7 +55,7 @@ def run_optimize(
     try:
         bounds = {key: (low, high) for key, low, high in map(parse_free, ranges)}
         constraints = [parse_constraint(text) for text in subject]
-        words.free_names(",".join(bounds), module)
+        words.free_names(",".join(key.partition("[")[0] for key in bounds), module)
         words.names(",".join(c.response for c in constraints), known, "response")
         objective = Objective(response, goal)  # type: ignore[arg-type]
         problem = device_problem(
@@ -63,36 +63,44 @@ def run_optimize(
         )
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
-    result = optimize_design(problem, **options)
+    try:
+        result = optimize_design(problem, out=out, **options)
+    except ValueError as complaint:
+        raise BadInput(str(complaint)) from None
     study = result.json(f"{device} {goal} {response}")
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "result.json").write_text(json.dumps(study, indent=2) + "\n")
-        lines = (json.dumps(step._asdict(), default=float) for step in result.history)
-        (out / "history.jsonl").write_text("".join(line + "\n" for line in lines))
     if as_json:
         print(json.dumps(study, allow_nan=False))
     else:
-        _print(study, list(bounds), response)
+        _print(study, response)
     return EXIT_CODES.get(result.status, 3)
 
 
-def _print(study: dict[str, Any], free: Sequence[str], response: str) -> None:
+def _print(study: dict[str, Any], response: str) -> None:
     page = console()
     table = Table("", "before", "after", box=None)
     before, after = study["published"], study["optimized"]
-    for name in free:
-        place = "design" if name in before["design"] else "setting"
-        table.add_row(name, _number(before[place][name]), _number(after[place][name]))
-    for name in dict.fromkeys([response, *study["constraints"]]):
-        if name in before["response"]:
-            table.add_row(name, _number(before["response"][name]), _number(after["response"][name]))
+    for name in study["variables"]:
+        table.add_row(name, _number(before["variables"][name]), _number(after["variables"][name]))
+    named = (constraint["of"] for constraint in study["constraints"].values())
+    for name in dict.fromkeys([response, *named]):
+        table.add_row(name, _number(before["response"][name]), _number(after["response"][name]))
     page.print(table)
     for name, constraint in study["constraints"].items():
-        value, slack = _number(constraint["value"]), _number(constraint["slack"])
-        page.print(Text(f"constraint {name}: value {value}, slack {slack}"))
+        text = f"constraint {name}: value {_number(constraint['value'])}, "
+        if constraint["binds"]:
+            text += f"binds; multiplier {_number(constraint['multiplier'])}"
+        else:
+            text += f"slack {_number(constraint['slack'])}"
+        page.print(Text(text))
+    for name, bound in study["bounds"].items():
+        page.print(
+            Text(
+                f"{name} is at its bound {_number(bound['bound'])}; multiplier "
+                f"{_number(bound['multiplier'])}"
+            )
+        )
     certificate = study["certificate"]
-    page.print(Text(f"status: {study['status']}. {study['reason']}"))
+    page.print(Text(f"status: {study['status']}, by {study['method']}. {study['reason']}"))
     page.print(Text(f"gradient there: {certificate['verdict']}. {certificate['reason']}"))
     page.print(f"{study['evaluations']} evaluations in {study['seconds']} s")
 

@@ -4,24 +4,39 @@
 what it has to beat. `parse_free` and `parse_constraint` read the command line's words.
 """
 
-from diffmicro.design.devices import device_problem
+from diffmicro.design.devices import Point, device_problem, points_problem
 from diffmicro.design.loop import optimize_design
-from diffmicro.design.problem import Constraint, Objective, Problem, Variable, function_problem
-from diffmicro.design.result import Result, Step
+from diffmicro.design.problem import (
+    Constraint,
+    Objective,
+    Problem,
+    Quantity,
+    Step,
+    Variable,
+    function_problem,
+)
+from diffmicro.design.result import Result
 from diffmicro.design.search import random_search
+from diffmicro.design.study import Study, run_study, summary
 from diffmicro.design.words import parse_constraint, parse_free
 
 __all__ = [
     "Constraint",
     "Objective",
+    "Point",
     "Problem",
+    "Quantity",
     "Result",
     "Step",
+    "Study",
     "Variable",
     "device_problem",
     "function_problem",
     "optimize_design",
     "parse_constraint",
     "parse_free",
+    "points_problem",
     "random_search",
+    "run_study",
+    "summary",
 ]

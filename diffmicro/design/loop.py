@@ -1,261 +1,255 @@
-"""The optimization loop: a few lanes climb side by side, steered by an optax optimizer.
+"""`optimize_design`: chooses a method, runs it within the budget, confirms and explains the result.
 
-Each iteration evaluates one trial per lane: functions in one jitted, vmapped call; devices in turn,
-as compiling a batch costs more than it gains on a few lanes. Lane 0 starts from the
-problem's start, the others from the cells of a Latin square. The optimizer makes a direction of
-the merit's gradient (`lane.py`); the loop adds the path of accepted steps and, but for lane 0, a
-random part, and controls the length. The barrier's weight mu falls from `barrier[0]` to
-`barrier[1]` in the first `ANNEAL` of the budget, then to a hundredth. A lane in a dead zone,
-stuck, or far behind goes on from where the best lane stands.
-
-The budget counts every lane of every call, those without a result too. At the end the best
-designs are evaluated in full until one is confirmed feasible; these evaluations count as well.
+| method | for |
+|---|---|
+| `sqp` | smooth responses; constraints met to 1e-6, multipliers, several starts |
+| `lagrangian` | the same with any optax optimizer (L-BFGS by default) and an augmented Lagrangian |
+| `climb` | responses with cliffs and branches, as impacts make them |
+| `cma` | responses without a gradient to trust (package `cma`) |
+| `auto` | looks at the certificates of a few points and chooses one of them, and says so |
 """
 
+import json
 import time
 import warnings
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-import optax
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from diffmicro.design.lane import Lane, feasible
+from diffmicro._reasons import VERDICTS
+from diffmicro.design.climb import climb
+from diffmicro.design.evolution import evolve
+from diffmicro.design.kkt import binding
+from diffmicro.design.lagrangian import lagrangian
 from diffmicro.design.problem import Finished, Problem, Sample
-from diffmicro.design.result import Result, Step
+from diffmicro.design.result import Result
+from diffmicro.design.run import Folder, Run, replace
+from diffmicro.design.sqp import sqp
+from diffmicro.design.starts import starts
 
-ANNEAL = 0.7
-"""Share of the budget for exploring, the rest for refining."""
+METHODS: Mapping[str, Callable[..., tuple[str, list]]] = {
+    "sqp": sqp,
+    "lagrangian": lagrangian,
+    "climb": climb,
+    "cma": evolve,
+}
 
-REACH, LEAST, REJOIN = 0.1, 0.02, 0.05
-"""Lengths of steps in the box: at first, of the best lane while exploring, after joining it."""
-
-STUCK = 0.004
-"""Reach below which a lane that is not the best gives up."""
-
-BEHIND = 0.5
-"""Share of the best gain below which a lane gives up, after `PATIENCE` iterations."""
-
-PATIENCE = 3
 CONFIRM = 3
 """Most designs that are evaluated in full at the end."""
+
+PROBES = 4
+"""Points at which `auto` looks."""
+
+SAME = 0.01
+"""Distance in the box below which two optima are one."""
 
 
 def optimize_design(
     problem: Problem,
-    optimizer: optax.GradientTransformation | None = None,
+    optimizer: Any = None,
     *,
+    method: str = "auto",
     budget: int = 148,
-    lanes: int = 3,
     seed: int = 0,
-    wander: float = 0.5,
-    barrier: tuple[float, float] = (3.0, 0.3),
-    tolerance: float = 1e-7,
     progress: bool = True,
+    out: Path | None = None,
+    resume: bool = False,
+    **options: Any,
 ) -> Result:
     """The best feasible design found with `budget` evaluations.
 
-    optimizer: makes directions of gradients; its step size does not matter.
-    wander: weight of the random part.
-    tolerance: reach in the box at which the search ends.
+    optimizer: an optax optimizer, for the methods climb and lagrangian.
+    out: folder in which the run is kept; `resume` continues the run that is there.
+    options: of the method, as `lanes` (starts) and `tolerance`.
     """
-    if budget < lanes + CONFIRM + 1 or lanes < 1:
+    if method != "auto" and method not in METHODS:
         raise ValueError(
-            f"optimize_design: a budget of {budget} evaluations does not do for {lanes} lanes; "
-            f"it has to be at least {lanes + CONFIRM + 1}, and lanes at least 1."
+            f"optimize_design: method {method!r} is not one of auto, {', '.join(METHODS)}."
         )
+    least = options.get("lanes", 1) + CONFIRM + 1
+    if budget < max(least, 8) or options.get("lanes", 1) < 1:
+        raise ValueError(
+            f"optimize_design: a budget of {budget} evaluations does not do; it has to be at least "
+            f"{max(least, 8)}, and lanes at least 1."
+        )
+    if optimizer is not None:
+        options["optimizer"] = optimizer
+        method = "climb" if method == "auto" else method
     began = time.monotonic()
-    optimizer = optax.sgd(1.0) if optimizer is None else optimizer
-    rng = np.random.default_rng(seed)
+    folder = None
+    if out is not None or resume:
+        if out is None:
+            raise ValueError("optimize_design: resume needs the folder of the run, `out`.")
+        folder = Folder(out, _config(problem, method, budget, seed, options), resume)
     published = problem.finish(problem.named(problem.start))
-    evaluate = _compiled(problem)
-    steer = jax.jit(optimizer.update)
-    offsets = np.array([0.01 * abs(c.bound) or 0.01 for c in problem.constraints])
-    team = [Lane(u, REACH) for u in _starts(problem.start, lanes, rng)]
-    for lane in team:
-        lane.memory = optimizer.init(jnp.asarray(lane.u))
-    used, history, found, seen = 1, [], [], np.zeros(len(problem.names), bool)
-    usable_budget = budget - 1 - CONFIRM
-    rounds, leading = usable_budget // lanes, 0.0
-    reason = f"the budget of {budget} evaluations is used"
-    status = "ok"
-    with _display(progress) as display:
-        task = display.add_task("compiling", total=rounds * lanes)
+    status, team = "ok", []
+    with Run(problem, budget - 1 - CONFIRM, progress, folder) as run:
         try:
-            for number in range(rounds):
-                share = number / rounds
-                mu = _weight(share, barrier)
-                batch = jax.tree.map(np.asarray, evaluate(np.stack([lane.trial for lane in team])))
-                used += lanes
-                accepted = 0
-                for i, lane in enumerate(team):
-                    sample = Sample(*(x[i] for x in batch))
-                    if sample.usable:
-                        seen |= np.any(sample.gradient != 0) & _moves(sample)
-                    if feasible(sample):
-                        found.append((float(sample.objective), lane.trial.copy()))
-                    accepted += lane.receive(sample, mu, _scale(lane, leading), offsets)
-                best = max(team, key=lambda lane: (lane.gain, lane.known is not None))
-                leading = abs(best.gain) if np.isfinite(best.gain) else 0.0
-                _regroup(team, best, number, rng)
-                if share < ANNEAL:
-                    best.reach = max(best.reach, LEAST)
-                for i, lane in enumerate(team):
-                    if lane.known is None:
-                        continue
-                    slope = lane.slope(mu, _scale(lane, leading), offsets)
-                    direction, lane.memory = steer(
-                        jnp.asarray(-slope), lane.memory, jnp.asarray(lane.u)
-                    )
-                    random = rng.standard_normal(slope.shape) * (wander if i else 0.0)
-                    lane.propose(np.nan_to_num(np.asarray(direction)), random)
-                history.append(_step(problem, best, used, accepted))
-                objective, worst = _words(problem, best)
-                display.update(task, advance=lanes, description=f"{objective}  {worst}")
-                if share >= ANNEAL and max(lane.reach for lane in team) < tolerance:
-                    reason = f"steps are shorter than {tolerance:g} of the box"
-                    break
+            why = ""
+            if method == "auto":
+                method, why = _chosen(run)
+            # The choice draws no random numbers, so naming the method gives the same run but for the probes.
+            reason, team = METHODS[method](run, np.random.default_rng(seed), **options)
+            reason = f"{why}{reason}"
         except KeyboardInterrupt:
             status, reason = "interrupted", "interrupted; this is the best so far"
-    finished, u, spent = _confirm(problem, found)
+    ranked = sorted(
+        (i for i, sample in enumerate(run.samples) if problem.feasible(sample)),
+        key=lambda i: -float(run.samples[i].objective),
+    )
+    finished, chosen, spent = _confirm(problem, run, ranked)
     if finished is None:
-        status, reason = "not_converged", _why_none(team)
-        finished, u = published, problem.start
-    idle = tuple(n for n, moved in zip(problem.names, seen, strict=True) if not moved)
+        if status == "ok":
+            status, reason = "not_converged", _why_none(run)
+        finished = published
+    u = problem.start if chosen is None else run.trials[chosen]
+    idle = _idle(run)
     if idle:
         warnings.warn(
             f"optimize_design: {', '.join(idle)} changed neither the objective nor a constraint "
             "where it was tried; leave it out.",
             stacklevel=2,
         )
-    return Result(
+    limits, bounds, remainder = _limits(problem, u, None if chosen is None else run.samples[chosen])
+    result = Result(
+        problem=problem,
+        method=method,
         status=status,
         reason=reason,
         published=published,
         optimized=finished,
+        start=problem.named(problem.start),
         variables=problem.named(u),
         constraints={
             str(c): {
+                "of": c.response,
                 "bound": c.bound,
                 "value": finished.response[c.response],
                 "slack": float(c.slack(_number(finished.response[c.response]))),
+                "binds": bool(limits[i] > 0),
+                "multiplier": float(limits[i]),
             }
-            for c in problem.constraints
+            for i, c in enumerate(problem.constraints)
         },
+        bounds=bounds,
+        remainder=remainder,
+        optima=_optima(problem, team),
         idle=idle,
-        history=tuple(history),
-        evaluations=used + spent,
+        history=tuple(run.history),
+        certified=run.certified,
+        evaluations=run.used + 1 + spent,
         seconds=time.monotonic() - began,
     )
+    if folder is not None:
+        text = json.dumps(result.json(folder.path.name), indent=1, allow_nan=False) + "\n"
+        replace(folder.path / "result.json", text.encode())
+    return result
 
 
-@cache
-def _compiled(problem: Problem) -> Callable:
-    """The evaluation of all lanes, compiled once for a problem."""
-    if problem.batched:
-        return jax.jit(jax.vmap(problem.sample))
-
-    def in_turn(trials: np.ndarray) -> Sample:
-        samples = [jax.tree.map(np.asarray, problem.sample(jnp.asarray(u))) for u in trials]
-        return jax.tree.map(lambda *x: np.stack(x), *samples)
-
-    return in_turn
-
-
-def _starts(start: np.ndarray, lanes: int, rng: np.random.Generator) -> np.ndarray:
-    """The start and a Latin square: each variable visits each of its cells once."""
-    cells = np.stack([rng.permutation(lanes) for _ in start], axis=1)
-    starts = (cells + rng.random((lanes, len(start)))) / lanes
-    starts[0] = start
-    return starts
-
-
-def _weight(share: float, barrier: tuple[float, float]) -> float:
-    first, last = barrier
-    if share < ANNEAL:
-        return first * (last / first) ** (share / ANNEAL)
-    return last * 0.01 ** ((share - ANNEAL) / (1 - ANNEAL))
-
-
-def _scale(lane: Lane, leading: float) -> float:
-    """What a lane's gain is measured by: so its gradient is that of the gain's logarithm."""
-    here = 0.0 if lane.known is None else abs(float(lane.known.objective))
-    return max(here, 0.05 * leading) or 1.0
-
-
-def _moves(sample: Sample) -> np.ndarray:
-    return (sample.gradient != 0) | np.any(sample.slack_gradients != 0, axis=0)
-
-
-def _regroup(team: list[Lane], best: Lane, number: int, rng: np.random.Generator) -> None:
-    """Lanes without prospects join the best one; without any lane to join they start elsewhere."""
-    for lane in team:
-        if best.dead:
-            if lane.dead:
-                lane.trial = rng.random(lane.u.shape)
-                lane.u, lane.reach = (lane.trial if lane.known is None else lane.u), REACH
-                lane.known = None if lane is not best else lane.known
-        elif lane is not best and np.isfinite(best.gain):
-            behind = number >= PATIENCE and lane.gain < best.gain - (1 - BEHIND) * abs(best.gain)
-            if lane.dead or lane.reach < STUCK or behind:
-                lane.join(best, REJOIN)
+def _chosen(run: Run) -> tuple[str, str]:
+    """A method for what a few points say about their gradients, and words for it."""
+    points = starts(run.problem.start, PROBES, np.random.default_rng(0))
+    samples = [sample for u in points for sample in run.ask(u[None, :])]
+    judged = [VERDICTS[int(s.verdict)] for s in samples if s.verdict >= 0]
+    refused = judged.count("refused") + sum(not s.usable and s.verdict < 0 for s in samples)
+    if judged and 2 * refused > len(samples):
+        if find_spec("cma"):
+            return "cma", f"{refused} of {len(samples)} gradients were refused, so without them: "
+        return "climb", (
+            f"{refused} of {len(samples)} gradients were refused; the package cma, which does "
+            "without, is not installed: "
+        )
+    if judged and 2 * judged.count("certified") < len(judged):
+        return "climb", "most gradients are not certified, so in small steps: "
+    return "sqp", ""
 
 
 def _confirm(
-    problem: Problem, found: list[tuple[float, np.ndarray]]
-) -> tuple[Finished | None, np.ndarray, int]:
+    problem: Problem, run: Run, ranked: list[int]
+) -> tuple[Finished | None, int | None, int]:
     """The best of the found designs that a full evaluation confirms, and how many it took."""
-    ranked = sorted(found, key=lambda entry: -entry[0])[:CONFIRM]
-    for count, (_, u) in enumerate(ranked, 1):
-        finished = problem.finish(problem.named(u))
+    for count, i in enumerate(ranked[:CONFIRM], 1):
+        finished = problem.finish(problem.named(run.trials[i]))
         slacks = [c.slack(_number(finished.response[c.response])) for c in problem.constraints]
-        if finished.status == "ok" and all(slack >= 0 for slack in slacks):
-            return finished, u, count
-    return None, problem.start, len(ranked)
+        if finished.status == "ok" and np.all(np.array(slacks) >= -1e-6 * problem.scales):
+            return finished, i, count
+    return None, None, min(len(ranked), CONFIRM)
 
 
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
+def _limits(
+    problem: Problem, u: np.ndarray, sample: Sample | None
+) -> tuple[np.ndarray, dict[str, dict[str, Any]], float]:
+    """Multipliers of constraints and of bounds, in units of the response over units of the limit."""
+    none = np.zeros(len(problem.constraints))
+    if sample is None:
+        return none, {}, float("nan")
+    found = binding(sample.gradient, sample.slacks, sample.slack_gradients, problem.scales, u)
+    bounds = {}
+    for i, variable in enumerate(problem.variables):
+        for side, per_u in (("low", found.low[i]), ("high", found.high[i])):
+            if per_u > 0:
+                limit = getattr(variable, side)
+                bounds[variable.name] = {
+                    "side": side,
+                    "bound": limit,
+                    "multiplier": float(per_u / problem.stretch(i, limit)),
+                }
+    return found.constraints, bounds, found.remainder
 
 
-def _why_none(team: list[Lane]) -> str:
-    if all(lane.known is None for lane in team):
+def _optima(problem: Problem, team: list) -> tuple[dict[str, Any], ...]:
+    """Distinct feasible optima of the lanes that converged, best first."""
+    ended = [
+        lane
+        for lane in team
+        if getattr(lane, "state", "") == "converged"
+        and lane.known is not None
+        and problem.feasible(lane.known)
+    ]
+    ended.sort(key=lambda lane: -float(lane.known.objective))
+    kept: list = []
+    for lane in ended:
+        if all(np.max(np.abs(lane.u - other.u)) > SAME for other in kept):
+            kept.append(lane)
+    return tuple(
+        {
+            "objective": problem.objective.shown(float(lane.known.objective)),
+            "variables": problem.named(lane.u),
+        }
+        for lane in kept
+    )
+
+
+def _idle(run: Run) -> tuple[str, ...]:
+    """Variables that moved neither objective nor constraints in any sample."""
+    moved = np.zeros(len(run.problem.names), bool)
+    for sample in run.samples:
+        if sample.usable:
+            moved |= (sample.gradient != 0) | np.any(sample.slack_gradients != 0, axis=0)
+    return tuple(n for n, m in zip(run.problem.names, moved, strict=True) if not m)
+
+
+def _why_none(run: Run) -> str:
+    if not any(bool(sample.usable) for sample in run.samples):
         return "no start gave a finite value and gradient; start elsewhere"
     return "no feasible design was found and confirmed; relax a constraint or widen the bounds"
 
 
-def _step(problem: Problem, best: Lane, used: int, accepted: int) -> Step:
-    sample = best.known
-    if sample is None:
-        nothing = {str(c): float("nan") for c in problem.constraints}
-        return Step(used, problem.named(best.u), float("nan"), nothing, float("nan"), -1, accepted)
-    slacks = {str(c): float(s) for c, s in zip(problem.constraints, sample.slacks, strict=True)}
-    norm = float(np.linalg.norm(sample.gradient))
-    gain = float(sample.objective)
-    return Step(used, problem.named(best.u), gain, slacks, norm, int(sample.verdict), accepted)
+def _config(problem: Problem, method: str, budget: int, seed: int, options: Mapping) -> dict:
+    """What makes a run what it is."""
+    return {
+        "variables": [vars(v) for v in problem.variables],
+        "objective": vars(problem.objective),
+        "constraints": [str(c) for c in problem.constraints],
+        "method": method,
+        "budget": budget,
+        "seed": seed,
+        "options": {k: v for k, v in options.items() if isinstance(v, int | float | str | tuple)},
+    }
 
 
-def _words(problem: Problem, best: Lane) -> tuple[str, str]:
-    if best.known is None:
-        return f"{problem.objective.response} unknown", ""
-    gain = f"{problem.objective.goal} {problem.objective.response}: gain {best.known.objective:.4g}"
-    return gain, "feasible" if feasible(best.known) else "infeasible"
-
-
-def _display(progress: bool) -> Progress:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:g}/{task.total:g}"),
-    )
-    return Progress(
-        *columns,
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        refresh_per_second=4,
-        disable=not progress,
-    )
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)

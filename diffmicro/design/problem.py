@@ -5,8 +5,8 @@ a logarithmic scale, which is taken where 0 < low and high >= `DECADES` low. The
 and never leaves the box, so nothing is ever evaluated outside the bounds.
 
 An objective is a gain, larger is better: the response, its negative, or -(response - target)^2. A
-constraint is a slack, at least zero where it holds. Left out: objectives of several responses,
-tied variables.
+constraint is a slack, at least zero where it holds. Both name a response, or a `Quantity` made of
+several.
 """
 
 import math
@@ -19,18 +19,25 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+FEASIBLE = 1e-6
+"""Share of a bound by which a constraint may be missed: what solvers and rounding leave."""
+
 DECADES = 3.0
 """Ratio of the bounds from which a variable is scaled logarithmically."""
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A free variable: between `low` and `high`, starting from `start`."""
+    """A free variable: between `low` and `high`, starting from `start`.
+
+    scale: how it moves in its box; auto: logarithmic where the bounds are `DECADES` apart.
+    """
 
     name: str
     low: float
     high: float
     start: float
+    scale: Literal["auto", "linear", "log"] = "auto"
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
@@ -43,10 +50,16 @@ class Variable:
                 f"free variable {self.name}: its start {self.start:g} is outside its bounds "
                 f"{self.low:g}:{self.high:g}. Widen the bounds or start elsewhere."
             )
+        if self.scale == "log" and self.low <= 0:
+            raise ValueError(
+                f"free variable {self.name}: a logarithmic scale needs a lower bound above 0, not "
+                f"{self.low:g}."
+            )
 
     @property
     def logarithmic(self) -> bool:
-        return self.low > 0 and self.high >= DECADES * self.low
+        wide = self.low > 0 and self.high >= DECADES * self.low
+        return self.scale == "log" or (self.scale == "auto" and wide)
 
 
 @dataclass(frozen=True)
@@ -68,6 +81,10 @@ class Objective:
         if self.goal == "target":
             return -((value - self.target) ** 2)
         return value if self.goal == "maximize" else -value
+
+    def shown(self, gain: float) -> float:
+        """The response's value for a gain, and the gain itself for a target."""
+        return -gain if self.goal == "minimize" else gain
 
 
 @dataclass(frozen=True)
@@ -93,19 +110,46 @@ class Constraint:
         return f"{self.response} {self.sense} {self.bound:g}"
 
 
-class Sample(NamedTuple):
-    """One evaluation. The gradients are by the variables, in their order.
+@dataclass(frozen=True)
+class Quantity:
+    """A function of several responses that objective and constraints may name like one of them.
 
-    usable: whether values and gradients may be used. verdict: code of the objective's
+    function takes the values in the order of `responses`.
+    """
+
+    responses: tuple[str, ...]
+    function: Callable[..., Any]
+
+
+class Step(NamedTuple):
+    """Where a search stands after one iteration. objective: its gain. constraints: slack of each.
+    verdict: of its gradient; -1: none was asked for. reach: length of the next step in the box.
+    """
+
+    evaluations: int
+    design: dict[str, float]
+    objective: float
+    constraints: dict[str, float]
+    gradient_norm: float
+    verdict: int
+    accepted: int
+    reach: float
+
+
+class Sample(NamedTuple):
+    """One evaluation, in arrays of JAX where it is made and of NumPy where it is used.
+
+    objective: gain. gradient: by the variables in the box, in their order. slacks, slack_gradients: the same
+    of the constraints. usable: whether values and gradients may be used. verdict: code of the objective's
     certificate; -1: none.
     """
 
-    objective: Array
-    gradient: Array
-    slacks: Array
-    slack_gradients: Array
-    usable: Array
-    verdict: Array
+    objective: Any
+    gradient: Any
+    slacks: Any
+    slack_gradients: Any
+    usable: Any
+    verdict: Any
 
 
 @dataclass(frozen=True)
@@ -128,6 +172,22 @@ class Problem:
     batched: bool = True
 
     @property
+    def scales(self) -> np.ndarray:
+        """What each constraint's slack is measured by: its bound, or one where that is zero."""
+        return np.array([abs(c.bound) or 1.0 for c in self.constraints])
+
+    def feasible(self, sample: "Sample") -> bool:
+        """Whether a sample is usable and all its constraints hold, to `FEASIBLE` of their bounds."""
+        return bool(sample.usable) and bool(np.all(sample.slacks >= -FEASIBLE * self.scales))
+
+    def step(self, u: Any, sample: "Sample", used: int, accepted: int, reach: float) -> Step:
+        """An entry of the history."""
+        slacks = {str(c): float(s) for c, s in zip(self.constraints, sample.slacks, strict=True)}
+        norm = float(np.linalg.norm(sample.gradient))
+        gain, verdict = float(sample.objective), int(sample.verdict)
+        return Step(used, self.named(u), gain, slacks, norm, verdict, accepted, float(reach))
+
+    @property
     def names(self) -> tuple[str, ...]:
         return tuple(variable.name for variable in self.variables)
 
@@ -140,6 +200,13 @@ class Problem:
         """Values of the variables at `u` in the box, within their bounds to the last bit."""
         x = [_from_box(variable, u[i]) for i, variable in enumerate(self.variables)]
         return jnp.stack(x)
+
+    def stretch(self, i: int, value: float) -> float:
+        """How fast variable i changes with its place in the box, where it has this value."""
+        variable = self.variables[i]
+        if variable.logarithmic:
+            return value * math.log(variable.high / variable.low)
+        return variable.high - variable.low
 
     def named(self, u: Any) -> dict[str, float]:
         """Values by name, as Python floats."""

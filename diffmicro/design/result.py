@@ -1,21 +1,9 @@
-"""What an optimization hands back: designs before and after, how it ended, its history."""
+"""What an optimization hands back: designs before and after, what holds the optimum, its history."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from diffmicro.design.problem import Finished
-
-
-class Step(NamedTuple):
-    """The best lane after one iteration. verdict: of its gradient; -1: none was asked for."""
-
-    evaluations: int
-    design: dict[str, float]
-    objective: float
-    constraints: dict[str, float]
-    gradient_norm: float
-    verdict: int
-    accepted: int
+from diffmicro.design.problem import Finished, Problem, Step
 
 
 @dataclass(frozen=True)
@@ -24,39 +12,59 @@ class Result:
 
     published, optimized: the start and the best feasible design with responses and certificates;
     the responses are those of a full evaluation, not of the loop's quick one.
-    variables: values of the free variables of `optimized`. idle: variables that changed nothing.
+    start, variables: values of the free variables of both.
+    constraints: per constraint value, slack, whether it binds and its multiplier, the gain per unit by which
+    its bound is relaxed. bounds: the same of variables that stand at one.
+    remainder: share of the gradient that the limits do not balance.
+    optima: distinct local optima, best first. idle: variables that changed nothing.
     """
 
+    problem: Problem
+    method: str
     status: str
     reason: str
     published: Finished
     optimized: Finished
+    start: dict[str, float]
     variables: dict[str, float]
-    constraints: dict[str, dict[str, float]]
+    constraints: dict[str, dict[str, Any]]
+    bounds: dict[str, dict[str, Any]]
+    remainder: float
+    optima: tuple[dict[str, Any], ...]
     idle: tuple[str, ...]
     history: tuple[Step, ...]
+    certified: float
     evaluations: int
     seconds: float
 
     def json(self, study: str) -> dict[str, Any]:
         """The object that a study prints."""
 
-        def side(finished: Finished) -> dict[str, Any]:
+        def side(finished: Finished, variables: dict[str, float]) -> dict[str, Any]:
             return {
                 "design": finished.design,
                 "setting": finished.setting,
                 "response": finished.response,
                 "status": finished.status,
+                "variables": variables,
             }
 
         return {
             "study": study,
-            "published": side(self.published),
-            "optimized": side(self.optimized),
+            "objective": self.problem.objective.response,
+            "goal": self.problem.objective.goal,
+            "published": side(self.published, self.start),
+            "optimized": side(self.optimized, self.variables),
+            "variables": list(self.problem.names),
             "constraints": self.constraints,
+            "bounds": self.bounds,
+            "optima": list(self.optima),
             "status": self.status,
             "reason": self.reason,
+            "method": self.method,
             "certificate": self.optimized.certificate,
+            "certified_share": None if self.certified != self.certified else self.certified,
+            "remainder": None if self.remainder != self.remainder else self.remainder,
             "evaluations": self.evaluations,
             "seconds": round(self.seconds, 3),
         }

@@ -7,7 +7,7 @@ from diffmicro.design.problem import Constraint
 
 def parse_free(text: str) -> tuple[str, float, float]:
     """`key=low:high` as (key, low, high)."""
-    found = re.fullmatch(r"\s*(\w+)\s*=\s*([^:]+):([^:]+)", text)
+    found = re.fullmatch(r"\s*(\w+(?:\[(?:\d+|:)\])?)\s*=\s*([^:]+):([^:]+)", text)
     if not found:
         raise ValueError(f"--free {text!r}: write key=low:high, for instance mass_ratio=0.5:2.5.")
     low, high = (_number(part, f"--free {text!r}") for part in found.group(2, 3))

@@ -34,7 +34,7 @@ def before_after(result: Result, panels: list[Panel], path: Path, factor: float,
     for axis, panel in zip(axes[:2], panels, strict=True):
         _draw(axis, panel, unit)
     steps = [step.evaluations for step in result.history]
-    gains = [factor * step.objective for step in result.history]
+    gains = [factor * result.problem.objective.shown(step.objective) for step in result.history]
     axes[2].step(steps, gains, AFTER, where="post")
     axes[2].set(ylabel=f"best lane [{unit}]", title="search")
     for name, known in result.constraints.items():

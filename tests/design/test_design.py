@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from scipy.optimize import root
 
 from diffmicro.design import (
     Constraint,
@@ -33,7 +34,7 @@ def rosenbrock(at):
 @pytest.mark.parametrize("optimizer", [None, optax.adam(0.1)], ids=["default", "adam"])
 def test_quadratic_ends_at_its_active_bound(optimizer):
     problem = function_problem(quadratic, XY, Objective("loss", "minimize"))
-    result = optimize_design(problem, optimizer, budget=400, progress=False)
+    result = optimize_design(problem, optimizer, method="climb", budget=400, progress=False)
     assert result.status == "ok"
     assert result.evaluations <= 400
     # A thousandth of the box; the flat direction a hundredth.
@@ -48,10 +49,113 @@ def test_rosenbrock_in_a_disk_is_feasible_and_near_its_optimum():
     problem = function_problem(
         rosenbrock, XY, Objective("loss", "minimize"), [Constraint("radius", "<=", 1.0)]
     )
-    result = optimize_design(problem, budget=800, progress=False)
+    result = optimize_design(problem, method="climb", budget=800, progress=False)
     assert result.status == "ok"
-    assert result.constraints["radius <= 1"]["slack"] >= 0
+    assert result.constraints["radius <= 1"]["slack"] >= -1e-6
     assert 0.0456 <= result.optimized.response["loss"] <= 0.0456 * 1.5
+
+
+@pytest.mark.parametrize("method", ["sqp", "lagrangian"])
+def test_conditions_of_an_optimum_hold_to_1e_6(method):
+    """Solution and multipliers by an independent root finder: scipy on the Lagrange conditions."""
+    problem = function_problem(
+        rosenbrock, XY, Objective("loss", "minimize"), [Constraint("radius", "<=", 1.0)]
+    )
+    result = optimize_design(problem, method=method, budget=300, progress=False)
+    x, y, price = root(
+        lambda z: [
+            -2 * (1 - z[0]) - 400 * z[0] * (z[1] - z[0] ** 2) + 2 * z[2] * z[0],
+            200 * (z[1] - z[0] ** 2) + 2 * z[2] * z[1],
+            z[0] ** 2 + z[1] ** 2 - 1,
+        ],
+        [0.79, 0.62, 0.1],
+        tol=1e-14,
+    ).x
+    assert result.status == "ok"
+    known = result.constraints["radius <= 1"]
+    assert known["binds"]
+    assert known["slack"] >= -1e-6
+    assert known["multiplier"] == pytest.approx(price, rel=2e-3)
+    assert result.optimized.response["loss"] == pytest.approx(
+        (1 - x) ** 2 + 100 * (y - x**2) ** 2, abs=1e-6
+    )
+
+
+def test_active_bounds_of_a_quadratic_and_their_multipliers():
+    problem = function_problem(quadratic, XY, Objective("loss", "minimize"))
+    for method in ("sqp", "lagrangian"):
+        result = optimize_design(problem, method=method, budget=100, progress=False)
+        assert result.variables["x"] == pytest.approx(2.0, abs=1e-6)
+        assert result.variables["y"] == pytest.approx(0.25, abs=1e-6)
+        assert result.bounds["x"]["side"] == "high"
+        assert result.bounds["x"]["multiplier"] == pytest.approx(2.0, rel=1e-6)
+
+
+def truss(at):
+    """Two bars of half span 1 at height h with section a: stress and weight of a nonconvex problem.
+
+    A load of two units at the apex puts sqrt(1 + h^2) / h on each bar.
+    """
+    length = jnp.sqrt(1 + at["h"] ** 2)
+    force = length / at["h"]
+    return {
+        "weight": 2 * at["a"] * length,
+        "stress": force / at["a"],
+        "buckling": force * length**2 / at["a"] ** 2,
+    }
+
+
+@pytest.mark.parametrize("held_by", ["stress", "buckling"])
+def test_a_two_bar_truss(held_by):
+    """With stress alone the optimum is known: h = 1, a = sqrt 2, weight 4, and the price of stress is 4.
+
+    With buckling (force length^2 <= a^2) weight^2 = 4 length^5 / h, least at h = 1/2.
+    """
+    variables = (Variable("h", 0.2, 3.0, 2.5), Variable("a", 0.1, 10.0, 8.0))
+    other = {"stress": "buckling", "buckling": "stress"}[held_by]
+    constraints = [Constraint(held_by, "<=", 1.0), Constraint(other, "<=", 1e9)]
+    problem = function_problem(truss, variables, Objective("weight", "minimize"), constraints)
+    result = optimize_design(problem, method="sqp", budget=120, progress=False)
+    assert result.status == "ok"
+    assert result.constraints[f"{held_by} <= 1"]["binds"]
+    assert not result.constraints[f"{other} <= 1e+09"]["binds"]
+    weight = result.optimized.response["weight"]
+    if held_by == "stress":
+        assert result.variables["h"] == pytest.approx(1.0, abs=1e-4)
+        assert result.variables["a"] ** 2 == pytest.approx(2.0, rel=1e-5)
+        assert weight == pytest.approx(4.0, rel=1e-6)
+        assert result.constraints["stress <= 1"]["multiplier"] == pytest.approx(4.0, rel=1e-3)
+    else:
+        assert result.variables["h"] == pytest.approx(0.5, abs=1e-4)
+        assert weight == pytest.approx((8 * 1.25**2.5) ** 0.5, rel=1e-6)
+
+
+def test_starts_in_two_valleys_give_two_optima():
+    def valleys(at):
+        return {"loss": (at["x"] ** 2 - 1) ** 2 + 0.1 * at["x"] + at["y"] ** 2}
+
+    problem = function_problem(valleys, XY, Objective("loss", "minimize"))
+    result = optimize_design(problem, method="sqp", budget=300, lanes=8, progress=False)
+    assert len(result.optima) == 2
+    assert [round(o["variables"]["x"]) for o in result.optima] == [-1, 1]
+    assert result.variables["x"] == pytest.approx(-1.0123, abs=1e-3)
+
+
+def test_a_failed_lane_does_not_spoil_the_others():
+    def half(at):
+        return {"loss": jnp.where(at["x"] > 0.5, jnp.nan, (at["x"] + 0.3) ** 2 + at["y"] ** 2)}
+
+    problem = function_problem(half, XY, Objective("loss", "minimize"))
+    result = optimize_design(problem, method="sqp", budget=200, lanes=4, progress=False)
+    assert result.variables["x"] == pytest.approx(-0.3, abs=1e-5)
+
+
+def test_unknown_methods_and_small_budgets_are_refused():
+    problem = function_problem(quadratic, XY, Objective("loss", "minimize"))
+    with pytest.raises(ValueError, match="is not one of auto, sqp"):
+        optimize_design(problem, method="newton")
+    with pytest.raises(ValueError, match="at least 8"):
+        optimize_design(problem, budget=3)
 
 
 def test_nan_beyond_a_wall_is_never_where_a_lane_stands():

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from diffmicro.design import run_study, summary
 from optimize import STUDIES, wrmma_speed
 from optimize.__main__ import main
 
@@ -11,7 +12,9 @@ from optimize.__main__ import main
 @pytest.fixture(scope="module")
 def reduced(tmp_path_factory) -> dict:
     out = tmp_path_factory.mktemp("wrmma_speed")
-    found = wrmma_speed.run(seed=1, out=out, budget=24, random_designs=16, progress=False)
+    found = run_study(
+        wrmma_speed.STUDY, seed=1, out=out, budget=24, random_designs=16, progress=False
+    )
     assert (out / "wrmma_speed.png").stat().st_size > 10_000
     return found
 
@@ -47,13 +50,13 @@ def test_the_object_has_its_keys_and_is_json(reduced):
     for side in ("published", "optimized"):
         assert {"design", "setting", "response"} <= reduced[side].keys()
     assert json.loads(json.dumps(reduced, allow_nan=False)) == reduced
-    assert "velocity" in wrmma_speed.summary(reduced)
+    assert "velocity" in summary(wrmma_speed.STUDY, reduced)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_gradient_beats_ten_times_as_many_random_designs(seed):
-    found = wrmma_speed.run(seed=seed, progress=False)
+    found = run_study(wrmma_speed.STUDY, seed=seed, progress=False)
     assert found["status"] == "ok"
     assert found["certificate"]["verdict"] != "refused"
     assert 10 * found["evaluations"] <= found["random"]["evaluations"]

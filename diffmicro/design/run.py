@@ -1,0 +1,225 @@
+"""One run of an optimization: it evaluates, counts, remembers, shows progress, and survives.
+
+Every method of this package is a deterministic function of the samples that it is given. So the
+samples are the whole state of a run: a checkpoint holds them, and resuming runs the method again with
+the remembered samples, which takes no time, until they are used up. Nothing else has to be saved, and
+the continued run is the uninterrupted one bit for bit.
+
+A checkpoint is written to another name and renamed, so that a reader sees the old or the new one; its
+digest tells a torn one.
+"""
+
+import csv
+import hashlib
+import io
+import json
+import os
+import platform
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from diffmicro.design.problem import Problem, Sample, Step
+
+EVERY = 10
+"""Evaluations between two checkpoints."""
+
+PACKAGES = ("diffmicro", "jax", "jaxlib", "equinox", "optax", "optimistix", "numpy")
+
+
+class Spent(Exception):
+    """The budget of evaluations is used."""
+
+
+class Folder:
+    """Where a run is kept: config.json, environment.json, history.csv, result.json, checkpoint.bin."""
+
+    def __init__(self, path: Path, config: Mapping[str, Any], resume: bool):
+        self.path = path
+        path.mkdir(parents=True, exist_ok=True)
+        known = path / "config.json"
+        text = json.dumps(config, indent=1, sort_keys=True, default=str) + "\n"
+        if resume:
+            if not known.exists():
+                raise ValueError(f"There is no run to resume in {path}. Start it without resume.")
+            if known.read_text() != text:
+                raise ValueError(
+                    f"The run in {path} is about another problem; compare its config.json. "
+                    "Resume with the same words, or choose another folder."
+                )
+        else:
+            for name in ("checkpoint.bin", "history.csv", "result.json"):
+                (path / name).unlink(missing_ok=True)
+        replace(known, text.encode())
+        replace(path / "environment.json", (json.dumps(environment(), indent=1) + "\n").encode())
+
+    def save(self, arrays: Mapping[str, np.ndarray], history: list[Step]) -> None:
+        packed = io.BytesIO()
+        np.savez(packed, allow_pickle=False, **arrays)
+        content = packed.getvalue()
+        replace(self.path / "checkpoint.bin", hashlib.sha256(content).digest() + content)
+        replace(self.path / "history.csv", history_csv(history).encode())
+
+    def load(self) -> dict[str, np.ndarray]:
+        """The samples of the last checkpoint; none if the run was stopped before the first one."""
+        file = self.path / "checkpoint.bin"
+        if not file.exists():
+            return {}
+        content = file.read_bytes()
+        if hashlib.sha256(content[32:]).digest() != content[:32]:
+            raise ValueError(
+                f"The checkpoint {file} is torn: its digest does not match. Delete it to start anew."
+            )
+        with np.load(io.BytesIO(content[32:]), allow_pickle=False) as arrays:
+            return dict(arrays)
+
+
+class Run:
+    """Evaluations of a problem within a budget, as the methods see them."""
+
+    def __init__(
+        self, problem: Problem, budget: int, progress: bool = False, folder: Folder | None = None
+    ):
+        self.problem, self.budget, self.folder = problem, budget, folder
+        self.trials: list[np.ndarray] = []
+        self.samples: list[Sample] = []
+        self.history: list[Step] = []
+        self._remembered = folder.load() if folder else {}
+        self._saved = len(self._remembered.get("trials", ()))
+        self._evaluate = compiled(problem)
+        self._display = display(progress)
+        self._task = self._display.add_task("compiling", total=budget)
+
+    def __enter__(self) -> "Run":
+        self._display.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._display.stop()
+        self.save()
+
+    @property
+    def used(self) -> int:
+        return len(self.samples)
+
+    def ask(self, trials: np.ndarray) -> list[Sample]:
+        """One sample for each row; `Spent` when the budget does not cover them."""
+        if self.used + len(trials) > self.budget:
+            raise Spent
+        kept = self._remembered.get("trials", np.zeros((0, 0)))
+        if self.used + len(trials) <= len(kept):
+            rows = slice(self.used, self.used + len(trials))
+            if not np.array_equal(kept[rows], trials):
+                raise ValueError(
+                    "resume: the remembered run went elsewhere, so this is another program or "
+                    "problem. Start it without resume."
+                )
+            batch = Sample(*(self._remembered[name][rows] for name in Sample._fields))
+        else:
+            batch = jax.tree.map(np.asarray, self._evaluate(trials))
+        samples = [Sample(*(field[i] for field in batch)) for i in range(len(trials))]
+        self.trials += [np.array(trial) for trial in trials]
+        self.samples += samples
+        if self.folder and self.used - self._saved >= EVERY:
+            self.save()
+        self._display.update(self._task, completed=self.used)
+        return samples
+
+    def tell(self, step: Step) -> None:
+        """One iteration is done: for the history and for who watches."""
+        self.history.append(step)
+        worst = min(step.constraints.values(), default=None)
+        objective = self.problem.objective
+        text = f"{objective.response} {objective.shown(step.objective):.5g}"
+        text += "" if worst is None else f"  worst slack {worst:.3g}"
+        text += f"  step {step.reach:.1e}  certified {100 * self.certified:.0f} %"
+        self._display.update(self._task, description=text)
+
+    @property
+    def certified(self) -> float:
+        """Share of the samples with a certificate whose gradient is certified."""
+        verdicts = np.array([int(sample.verdict) for sample in self.samples])
+        judged = verdicts >= 0
+        return float(np.mean(verdicts[judged] == 0)) if judged.any() else float("nan")
+
+    def save(self) -> None:
+        """A checkpoint of all that was evaluated."""
+        if self.folder and self.samples and self.used >= self._saved:
+            stacked = {n: np.stack([getattr(s, n) for s in self.samples]) for n in Sample._fields}
+            self.folder.save({"trials": np.stack(self.trials), **stacked}, self.history)
+            self._saved = self.used
+
+
+@cache
+def compiled(problem: Problem) -> Callable[[np.ndarray], Sample]:
+    """The evaluation of some trials, compiled once for a problem."""
+    if problem.batched:
+        return jax.jit(jax.vmap(problem.sample))
+
+    def in_turn(trials: np.ndarray) -> Sample:
+        samples = [jax.tree.map(np.asarray, problem.sample(jnp.asarray(u))) for u in trials]
+        return jax.tree.map(lambda *x: np.stack(x), *samples)
+
+    return in_turn
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Write a file so that it is there whole or not at all."""
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(partial, path)
+
+
+def history_csv(history: list[Step]) -> str:
+    """One line an iteration, numbers with all their digits."""
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    if history:
+        first = history[0]
+        lines.writerow(
+            ["evaluations", *first.design, "objective", *first.constraints, "gradient_norm",
+             "verdict", "accepted", "reach"]
+        )  # fmt: skip
+    for step in history:
+        numbers = [*step.design.values(), step.objective, *step.constraints.values()]
+        numbers = [repr(float(x)) for x in (*numbers, step.gradient_norm)]
+        row = [step.evaluations, *numbers, step.verdict, step.accepted, repr(float(step.reach))]
+        lines.writerow(row)
+    return text.getvalue()
+
+
+def environment() -> dict[str, str]:
+    """Versions and machine, for whoever repeats the run."""
+    versions = {name: metadata.version(name) for name in PACKAGES}
+    return versions | {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "backend": jax.default_backend(),
+        "double_precision": str(jnp.zeros(()).dtype == jnp.float64),
+    }
+
+
+def display(progress: bool) -> Progress:
+    """A bar on stderr, with the time that is left."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:g}/{task.total:g}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        refresh_per_second=4,
+        disable=not progress,
+    )

@@ -1,0 +1,94 @@
+"""A study: a problem, how to solve it, what to draw. The files of `optimize/` are made of these.
+
+`run_study` solves it and returns the object that `--json` prints; `summary` says it in a few lines.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from diffmicro.design.loop import optimize_design
+from diffmicro.design.problem import Problem
+from diffmicro.design.result import Result
+from diffmicro.design.search import random_search
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a study decides.
+
+    problem: makes the problem, with the published design as its start.
+    options: of `optimize_design`: method, budget, starts and so on.
+    random_designs: how many random designs to compare with; 0: none.
+    draw: (result, path of the figure) draws published and optimized design.
+    show: name -> (factor, unit) of the numbers in the summary.
+    """
+
+    name: str
+    problem: Callable[[], Problem]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    random_designs: int = 0
+    draw: Callable[[Result, Path], Any] | None = None
+    show: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+
+
+def run_study(
+    study: Study, seed: int = 0, out: Path | None = None, progress: bool = True, **changed: Any
+) -> dict[str, Any]:
+    """Solve, compare with random designs, draw. `changed` replaces options, or `random_designs`."""
+    count = changed.pop("random_designs", study.random_designs)
+    problem = study.problem()
+    options = {**study.options, **changed}
+    result = optimize_design(problem, seed=seed, progress=progress, **options)
+    found = result.json(study.name)
+    if count:
+        found["random"] = random_search(problem, count, seed, progress=progress)._asdict()
+    if out is not None and study.draw is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        path = out / f"{study.name}.png"
+        study.draw(result, path)
+        found["figure"] = str(path)
+    return found
+
+
+def summary(study: Study, found: Mapping[str, Any]) -> str:
+    """The result in a few lines."""
+    rows = [f"{'':30}{'published':>14}{'optimized':>14}"]
+    sides = [found["published"], found["optimized"]]
+    for name in found["variables"]:
+        values = [side["variables"][name] for side in sides]
+        rows.append(_row(name, values, study.show.get(name.partition("[")[0], (1.0, ""))))
+    for name in dict.fromkeys(
+        [found["objective"], *(c["of"] for c in found["constraints"].values())]
+    ):
+        values = [side["response"][name] for side in sides]
+        rows.append(_row(name, values, study.show.get(name, (1.0, ""))))
+    for name, constraint in found["constraints"].items():
+        price = constraint.get("multiplier")
+        bound = "binds" if constraint["binds"] else f"slack {constraint['slack']:.4g}"
+        cost = f", multiplier {price:.4g}" if price is not None and constraint["binds"] else ""
+        rows.append(f"constraint {name}: {bound}{cost}")
+    certificate = found["certificate"]
+    rows.append(f"{found['status']}: {found['reason']}")
+    if certificate:
+        rows.append(f"gradient there: {certificate['verdict']}; {certificate['reason']}")
+    if "random" in found:
+        random = found["random"]
+        factor, unit = study.show.get(found["objective"], (1.0, ""))
+        best = (
+            "none feasible" if random["value"] is None else f"{factor * random['value']:.4g} {unit}"
+        )
+        rows.append(f"best of {random['evaluations']} random designs: {best}")
+    rows.append(f"{found['evaluations']} evaluations, {found['seconds']:.0f} s")
+    if "figure" in found:
+        rows.append(f"figure: {found['figure']}")
+    return "\n".join(rows)
+
+
+def _row(name: str, values: list[Any], shown: tuple[float, str]) -> str:
+    factor, unit = shown
+    numbers = "".join(
+        f"{'-':>14}" if value is None else f"{factor * value:>14.5g}" for value in values
+    )
+    return f"{name:30}{numbers} {unit}".rstrip()
