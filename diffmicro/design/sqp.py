@@ -27,6 +27,9 @@ RADIUS = 0.15
 ACCEPT, GOOD = 1e-4, 0.75
 """Shares of the predicted improvement from which a trial is accepted, and the radius grows."""
 
+GROWN = 100.0
+"""Growth of objective or slope from which the objective gets a new unit."""
+
 RESTARTS = 20
 """Places at which a lane tries to begin."""
 
@@ -59,7 +62,7 @@ class Lane:
             if not sample.usable:
                 return False
             self.known, n = sample, len(self.u)
-            self._scale = max(abs(float(sample.objective)), 1e-3 * _norm(sample.gradient), 1e-300)
+            self._scale = _size(sample) or 1.0
             self._scales = scales
             self._curvature = np.eye(n) * max(_norm(self._slope(sample)), 1e-3)
             self._fresh, self._corrected = True, False
@@ -70,6 +73,11 @@ class Lane:
             return True
         if not sample.usable:
             self._reject(0.25)
+            return False
+        if _size(sample) > GROWN * self._scale:
+            # It began where objective and slope nearly vanish: measure by what is usual, and aim again.
+            self._curvature *= self._scale / _size(sample)
+            self._scale = _size(sample)
             return False
         gained = self._merit(self.known) - self._merit(sample)
         ratio = gained / self._predicted if self._predicted > 0 else -1.0
@@ -222,6 +230,11 @@ def leading(problem: Problem, team: list[Lane]) -> Lane:
         return (1, float(np.min(lane.known.slacks / problem.scales)))
 
     return max(team, key=rank)
+
+
+def _size(sample: Sample) -> float:
+    """What the objective is measured by."""
+    return max(abs(float(sample.objective)), 1e-3 * _norm(sample.gradient))
 
 
 def _norm(vector: np.ndarray) -> float:

@@ -1,0 +1,320 @@
+"""Fabrication never hits the drawing: designs that stay good when their dimensions deviate.
+
+A `Tolerance` says how a variable deviates: normal with a standard deviation, or anywhere in an interval.
+`robust_problem` replaces objective and constraints of a problem by their mean, a quantile, or the worst of
+fixed quasi-random nodes around the design, with gradients; fixed nodes make that an ordinary smooth problem.
+`spread` compares nodes with linearization, `yield_estimate` counts good parts among random ones.
+
+Nodes: the additive recurrence of Roberts in n dimensions, mirrored, so that linear responses have an exact
+mean. Deviations may be correlated (normal ones). Left out: deviations that are not additive.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.scipy.special import ndtri
+
+from diffmicro.design.problem import Finished, Problem
+
+Measure = Literal["mean", "quantile", "worst"]
+
+CHUNK = 512
+"""Draws of a yield estimate in one batched call."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How a variable deviates: by a standard deviation (normal) or at most by a half width (interval).
+
+    size: in units of the variable, or as a share of its value when `relative`.
+    """
+
+    variable: str
+    size: float
+    relative: bool = True
+    kind: Literal["normal", "interval"] = "normal"
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.size) and self.size > 0):
+            raise ValueError(
+                f"tolerance of {self.variable}: {self.size} is not allowed; it has to be above 0, "
+                "for instance 0.05 for 5 %."
+            )
+        if self.kind not in ("normal", "interval"):
+            raise ValueError(
+                f"tolerance of {self.variable}: kind {self.kind!r} is not normal or interval."
+            )
+
+
+class Deviations(NamedTuple):
+    """Nodes around a design: each row one part, in units of the tolerances."""
+
+    tolerances: tuple[Tolerance, ...]
+    rows: np.ndarray
+
+    def at(self, x: dict[str, Array], row: Any) -> dict[str, Array]:
+        """The values of one deviating part."""
+        moved = dict(x)
+        for i, tolerance in enumerate(self.tolerances):
+            value = x[tolerance.variable]
+            size = tolerance.size * (value if tolerance.relative else 1.0)
+            moved[tolerance.variable] = value + size * row[i]
+        return moved
+
+
+def deviations(
+    tolerances: Sequence[Tolerance], count: int, correlation: Any = None, *, draws: Any = None
+) -> Deviations:
+    """`count` quasi-random nodes (an even number), or as many as `draws` has rows of uniform numbers."""
+    tolerances = tuple(tolerances)
+    n = len(tolerances)
+    if not n or count < 2:
+        raise ValueError("robust: give at least one tolerance and two nodes.")
+    uniform = _recurrence((count + 1) // 2, n) if draws is None else np.asarray(draws)
+    kinds = np.array([tolerance.kind == "normal" for tolerance in tolerances])
+    rows = np.where(kinds[None, :], np.asarray(ndtri(jnp.asarray(uniform))), 2 * uniform - 1)
+    if draws is None:
+        rows = np.concatenate([rows, -rows])
+    if correlation is not None:
+        matrix = np.asarray(correlation, float)
+        if not kinds.all():
+            raise ValueError("robust: only normal deviations can be correlated.")
+        if (
+            matrix.shape != (n, n)
+            or not np.allclose(np.diag(matrix), 1)
+            or not np.allclose(matrix, matrix.T)
+        ):
+            raise ValueError(
+                f"robust: correlation has to be a symmetric {n} x {n} matrix of unit diagonal."
+            )
+        try:
+            rows = rows @ np.linalg.cholesky(matrix).T
+        except np.linalg.LinAlgError:
+            raise ValueError("robust: correlation is not positive definite.") from None
+    return Deviations(tolerances, rows)
+
+
+def robust_problem(
+    problem: Problem,
+    tolerances: Sequence[Tolerance],
+    measure: Measure = "mean",
+    *,
+    nodes: int = 16,
+    quantile: float = 0.1,
+    correlation: Any = None,
+    held: Sequence[str] = (),
+) -> Problem:
+    """The problem with objective and constraints as `measure` of deviating parts.
+
+    quantile: share of parts that may be worse. held: variables that deviate but are not to be chosen.
+    Bounds hold for the drawing; parts deviate beyond them. What the report shows is the undisturbed design.
+    """
+    if measure not in ("mean", "quantile", "worst"):
+        raise ValueError(f"robust_problem: measure {measure!r} is not mean, quantile or worst.")
+    if not 0 < quantile < 1:
+        raise ValueError(f"robust_problem: quantile {quantile} has to be between 0 and 1.")
+    _check_known(problem, tolerances)
+    parts = deviations(tolerances, nodes, correlation)
+    fixed = {v.name: v.start for v in problem.variables if v.name in held}
+    free = tuple(v for v in problem.variables if v.name not in held)
+    kept = [i for i, v in enumerate(problem.variables) if v.name not in held]
+    signs = [1.0 if problem.objective.goal == "maximize" else -1.0]
+    if problem.objective.goal == "target":
+        raise ValueError(
+            "robust_problem: a target has no worse side; maximize or minimize instead."
+        )
+    signs += [1.0 if c.sense == ">=" else -1.0 for c in problem.constraints]
+
+    def whole(x: dict[str, Array]) -> dict[str, Array]:
+        return {**x, **{name: jnp.asarray(value) for name, value in fixed.items()}}
+
+    def reduced(values: Array) -> tuple[Array, Array]:
+        """The measure of each column, and the weights of the rows in it."""
+        better = jnp.asarray(signs)[None, :] * values
+        order = jnp.argsort(better, axis=0)
+        count = values.shape[0]
+        if measure == "mean":
+            by_rank = jnp.full(count, 1.0 / count)
+        elif measure == "worst":
+            by_rank = jnp.zeros(count).at[0].set(1.0)
+        else:
+            place = quantile * count - 0.5
+            first = int(np.clip(math.floor(place), 0, count - 1))
+            second, share = min(first + 1, count - 1), float(np.clip(place - first, 0, 1))
+            by_rank = jnp.zeros(count).at[first].add(1 - share).at[second].add(share)
+        weights = (
+            jnp.zeros_like(values)
+            .at[order, jnp.arange(values.shape[1])[None, :]]
+            .set(jnp.broadcast_to(by_rank[:, None], values.shape))
+        )
+        return jnp.sum(weights * values, axis=0), weights
+
+    def evaluate(x: dict[str, Array]) -> tuple[Array, Array, Array, Array]:
+        x = whole(x)
+
+        def one(row: Array) -> tuple[Array, Array, Array, Array]:
+            values, jacobian, usable, verdict = problem.evaluate(parts.at(x, row))
+            stretch = jnp.ones(len(problem.names))
+            for i, tolerance in enumerate(parts.tolerances):
+                if tolerance.relative:
+                    place = problem.names.index(tolerance.variable)
+                    stretch = stretch.at[place].add(tolerance.size * row[i])
+            return values, jacobian * stretch[None, :], usable, verdict
+
+        values, jacobians, usable, verdicts = _over(one, parts.rows, problem.batched)
+        found, weights = reduced(values)
+        jacobian = jnp.sum(weights[:, :, None] * jacobians, axis=0)
+        return found, jacobian[:, jnp.array(kept)], jnp.all(usable), jnp.max(verdicts)
+
+    def values(x: dict[str, Array]) -> tuple[Array, Array]:
+        x = whole(x)
+        found, usable = _over(lambda row: problem.values(parts.at(x, row)), parts.rows, True)
+        return reduced(found)[0], jnp.all(usable)
+
+    def finish(x: dict[str, float]) -> Finished:
+        finished = problem.finish({**x, **fixed})
+        found = np.asarray(evaluate(jax.tree.map(jnp.asarray, x))[0])
+        named = (problem.objective.response, *(c.response for c in problem.constraints))
+        shown = dict(zip(named, found.tolist(), strict=True))
+        drawn = {f"drawn {name}": finished.response[name] for name in shown}
+        return finished._replace(response={**finished.response, **drawn, **shown})
+
+    return replace(problem, variables=free, evaluate=evaluate, values=values, finish=finish)
+
+
+class Spread(NamedTuple):
+    """How a response scatters over the parts: by nodes, by linearization, and how far they differ.
+
+    mean, deviation, low, high: by nodes; low and high are quantiles of 2.5 and 97.5 %.
+    disagreement: difference of the two standard deviations over the larger one; above some tenths the
+    response bends within the tolerance, and only the nodes can be trusted.
+    """
+
+    drawn: float
+    mean: float
+    deviation: float
+    low: float
+    high: float
+    linear_deviation: float
+    disagreement: float
+    shares: dict[str, float]
+
+
+def spread(
+    problem: Problem,
+    x: dict[str, float],
+    tolerances: Sequence[Tolerance],
+    *,
+    nodes: int = 256,
+    correlation: Any = None,
+) -> Spread:
+    """Scatter of the objective's response around a design, by nodes and by linearization.
+
+    shares: part of the linear variance that each tolerance brings, without correlation.
+    """
+    _check_known(problem, tolerances)
+    parts = deviations(tolerances, nodes, correlation)
+    at = {name: jnp.asarray(value, float) for name, value in x.items()}
+    found, usable = _over(lambda row: problem.values(parts.at(at, row)), parts.rows, True)
+    values = np.where(np.asarray(usable), np.asarray(found)[:, 0], np.nan)
+    drawn, jacobian, _, _ = problem.evaluate(at)
+    steps = []
+    for tolerance in parts.tolerances:
+        slope = float(jacobian[0][problem.names.index(tolerance.variable)])
+        size = tolerance.size * (abs(x[tolerance.variable]) if tolerance.relative else 1.0)
+        steps.append(slope * size / (1.0 if tolerance.kind == "normal" else math.sqrt(3.0)))
+    step = np.array(steps)
+    matrix = np.eye(len(step)) if correlation is None else np.asarray(correlation, float)
+    linear, by_nodes = float(np.sqrt(step @ matrix @ step)), float(np.std(values))
+    larger = max(linear, by_nodes)
+    total = float(np.sum(step**2))
+    return Spread(
+        drawn=float(drawn[0]),
+        mean=float(np.mean(values)),
+        deviation=by_nodes,
+        low=float(np.quantile(values, 0.025)),
+        high=float(np.quantile(values, 0.975)),
+        linear_deviation=linear,
+        disagreement=abs(linear - by_nodes) / larger if larger else 0.0,
+        shares={
+            t.variable: float(s**2 / total) if total else 0.0
+            for t, s in zip(parts.tolerances, step, strict=True)
+        },
+    )
+
+
+class Yield(NamedTuple):
+    """Share of good parts with its 95 % interval (Wilson), and how many were looked at."""
+
+    share: float
+    low: float
+    high: float
+    count: int
+
+
+def yield_estimate(
+    problem: Problem,
+    x: dict[str, float],
+    tolerances: Sequence[Tolerance],
+    *,
+    at_least: float | None = None,
+    count: int = 2000,
+    seed: int = 0,
+    correlation: Any = None,
+) -> Yield:
+    """Share of random parts that keep the constraints, and whose gain is `at_least` so much.
+
+    `at_least` is a value of the objective's response: a lower limit when it is maximized, else an upper one.
+    A part that cannot be evaluated is a bad one.
+    """
+    _check_known(problem, tolerances)
+    if count < 2:
+        raise ValueError("yield_estimate: count has to be at least 2.")
+    draws = np.random.default_rng(seed).uniform(1e-12, 1 - 1e-12, (count, len(tolerances)))
+    parts = deviations(tolerances, count, correlation, draws=draws)
+    at = {name: jnp.asarray(value, float) for name, value in x.items()}
+    found, usable = _over(lambda row: problem.values(parts.at(at, row)), parts.rows, True)
+    good = np.asarray(usable)
+    for i, constraint in enumerate(problem.constraints, 1):
+        good = good & (np.asarray(constraint.slack(found[:, i])) >= 0)
+    if at_least is not None:
+        gain = problem.objective.gain
+        good = good & (np.asarray(gain(found[:, 0])) >= float(gain(at_least)))
+    hits = int(good.sum())
+    z, share = 1.959964, hits / count
+    middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
+    half = z * math.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)
+    return Yield(share, max(middle - half, 0.0), min(middle + half, 1.0), count)
+
+
+def _over(function: Any, rows: np.ndarray, batched: bool) -> Any:
+    """`function` of each row, stacked: in chunks of lanes, or in turn where lanes are not worth it."""
+    if not batched:
+        return jax.tree.map(lambda *x: jnp.stack(x), *(function(jnp.asarray(row)) for row in rows))
+    mapped = jax.jit(jax.vmap(function)) if len(rows) > CHUNK else jax.vmap(function)
+    pieces = [mapped(jnp.asarray(rows[i : i + CHUNK])) for i in range(0, len(rows), CHUNK)]
+    return jax.tree.map(lambda *x: jnp.concatenate(x), *pieces)
+
+
+def _recurrence(count: int, n: int) -> np.ndarray:
+    """Points of the unit cube that fill it evenly: multiples of powers of the plastic number's kin."""
+    root = 2.0
+    for _ in range(60):  # the positive root of x^(n+1) = x + 1
+        root = (1 + root) ** (1 / (n + 1))
+    steps = root ** -np.arange(1.0, n + 1)
+    return (0.5 + np.arange(1, count + 1)[:, None] * steps[None, :]) % 1.0
+
+
+def _check_known(problem: Problem, tolerances: Sequence[Tolerance]) -> None:
+    for tolerance in tolerances:
+        if tolerance.variable not in problem.names:
+            raise ValueError(
+                f"robust: {tolerance.variable} is not a variable of the problem; these are: "
+                f"{', '.join(problem.names)}."
+            )
