@@ -1,10 +1,15 @@
-"""`python -m optimize <study> [--json] [--out DIR] [--seed N]`; `list` names the studies."""
+"""`python -m optimize STUDY [--json] [--out DIR] [--seed N] [--resume]`; `list` names the studies.
+
+`flagship` runs the mission's four and prints one table; `--compare [STUDY ...]` compares with CMA-ES.
+"""
 
 import argparse
 import json
 import sys
 from importlib import import_module
 from pathlib import Path
+
+from rich.console import Console
 
 from diffmicro import configure
 from diffmicro.design import run_study, summary
@@ -14,22 +19,60 @@ from optimize import STUDIES
 def main(arguments: list[str] | None = None) -> int:
     """Run one study; 0: a feasible design was found, 2: bad input, 3: none was found."""
     parser = argparse.ArgumentParser(prog="python -m optimize", description=__doc__)
-    parser.add_argument("study", choices=("list", *STUDIES))
+    parser.add_argument("studies", nargs="*", metavar="STUDY", help="list, flagship, or a study")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--out", type=Path, help="folder of the figure; default runs/<study>")
+    parser.add_argument("--out", type=Path, help="folder of the run; default runs/<study>")
     parser.add_argument("--seed", type=int, default=0, help="of random starts and designs")
+    parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
+    parser.add_argument("--compare", action="store_true", help="compare studies with CMA-ES")
     options = parser.parse_args(arguments)
-    if options.study == "list":
-        print("\n".join(STUDIES))
-        return 0
+    known = ("list", "flagship", *STUDIES)
+    for name in options.studies:
+        if name not in known:
+            parser.error(f"there is no study {name!r}; choose from {', '.join(known)}.")
     if options.seed < 0:
         parser.error(f"--seed {options.seed}: it has to be at least 0.")
+    if options.compare:
+        return _compare(options.studies or STUDIES, options.seed)
+    if len(options.studies) != 1:
+        parser.error(f"give one study; choose from {', '.join(known)}.")
+    (name,) = options.studies
+    if name == "list":
+        print("\n".join(STUDIES))
+        return 0
     configure(double=True)
-    study = import_module(f"optimize.{options.study}").STUDY
-    out = options.out or Path("runs") / options.study
-    found = run_study(study, seed=options.seed, out=out)
-    print(json.dumps(found, allow_nan=False) if options.json else summary(study, found))
+    out = options.out or Path("runs") / name
+    if name == "flagship":
+        from optimize import flagship
+
+        found = flagship.run(seed=options.seed, out=out)
+        shown = flagship.summary(found)
+    else:
+        study = import_module(f"optimize.{name}").STUDY
+        try:
+            found = run_study(study, seed=options.seed, out=out, resume=options.resume)
+        except ValueError as complaint:
+            if not options.resume:
+                raise
+            parser.error(str(complaint))
+        shown = summary(study, found)
+    if options.json:
+        print(json.dumps(found, allow_nan=False))
+    else:
+        Console(highlight=False, markup=False).print(shown)
     return {"ok": 0, "interrupted": 130}.get(found["status"], 3)
+
+
+def _compare(names: list[str] | tuple[str, ...], seed: int) -> int:
+    from optimize.compare import compare, table
+
+    configure(double=True)
+    rows = []
+    for name in names:
+        rows.append(compare(import_module(f"optimize.{name}").STUDY, seed))
+        print(f"compared {name}", file=sys.stderr, flush=True)
+    print(table(rows))
+    return 0
 
 
 if __name__ == "__main__":

@@ -208,6 +208,34 @@ def optimize(
 
 @app.command()
 @_reporting
+def animate(
+    device: Device,
+    out: Annotated[Path, typer.Option(help="Where to write: a file .gif, .mp4 or .png.")],
+    pairs: Words = None,
+    frames: Annotated[int, typer.Option(min=2, max=2000, help="Number of frames.")] = 80,
+) -> int:
+    """The device in motion as GIF or MP4, or as a strip of frames in a PNG."""
+    from diffmicro.command import words
+    from diffmicro.command.output import console
+    from diffmicro.plot import animate as drawing
+
+    _start(64)
+    module = words.device(device)
+    point = words.point(module, words.split(pairs or []))
+    if point.numerics:
+        raise words.BadInput(f"{', '.join(point.numerics)}: animate chooses its own numerics.")
+    if not out.parent.is_dir():
+        raise words.BadInput(f"The folder {out.parent} does not exist.")
+    try:
+        drawing.animate(device, point.design, point.setting, out, frames)
+    except ValueError as complaint:
+        raise words.BadInput(str(complaint)) from None
+    console(stderr=True).print(f"{frames} frames to {out}")
+    return OK
+
+
+@app.command()
+@_reporting
 def doctor() -> None:
     """Devices, precision, settings and versions, for reports of problems."""
     from diffmicro.command.doctor import report

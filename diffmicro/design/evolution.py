@@ -38,7 +38,7 @@ def evolve(
     if population:
         options["popsize"] = population
     try:
-        (first,) = run.ask(problem.start[None, :])
+        (first,) = run.ask(problem.start[None, :], gradients=False)
         unit = abs(float(first.objective)) if first.usable else 1.0
         worst = 1e3
         with warnings.catch_warnings():
@@ -46,7 +46,7 @@ def evolve(
             strategy = cma.CMAEvolutionStrategy(problem.start, SPREAD, options)
             while not strategy.stop():
                 trials = [np.clip(np.asarray(u), 0, 1) for u in strategy.ask()]
-                samples = run.ask(np.stack(trials))
+                samples = run.ask(np.stack(trials), gradients=False)
                 costs = [_cost(problem, sample, unit or 1.0, worst) for sample in samples]
                 strategy.tell(trials, costs)
                 best = int(np.argmin(costs))

@@ -17,6 +17,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from diffmicro._reasons import VERDICTS
@@ -113,7 +115,10 @@ def optimize_design(
             "where it was tried; leave it out.",
             stacklevel=2,
         )
-    limits, bounds, remainder = _limits(problem, u, None if chosen is None else run.samples[chosen])
+    sample = None if chosen is None else run.samples[chosen]
+    if sample is not None and not np.all(np.isfinite(sample.gradient)):  # found without gradients
+        sample = jax.tree.map(np.asarray, problem.sample(jnp.asarray(u)))
+    limits, bounds, remainder = _limits(problem, u, sample)
     result = Result(
         problem=problem,
         method=method,
@@ -184,7 +189,7 @@ def _limits(
 ) -> tuple[np.ndarray, dict[str, dict[str, Any]], float]:
     """Multipliers of constraints and of bounds, in units of the response over units of the limit."""
     none = np.zeros(len(problem.constraints))
-    if sample is None:
+    if sample is None or not np.all(np.isfinite(sample.gradient)):
         return none, {}, float("nan")
     found = binding(sample.gradient, sample.slacks, sample.slack_gradients, problem.scales, u)
     bounds = {}
@@ -226,9 +231,11 @@ def _optima(problem: Problem, team: list) -> tuple[dict[str, Any], ...]:
 def _idle(run: Run) -> tuple[str, ...]:
     """Variables that moved neither objective nor constraints in any sample."""
     moved = np.zeros(len(run.problem.names), bool)
-    for sample in run.samples:
-        if sample.usable:
-            moved |= (sample.gradient != 0) | np.any(sample.slack_gradients != 0, axis=0)
+    known = [s for s in run.samples if s.usable and np.all(np.isfinite(s.gradient))]
+    if run.samples and not known and any(s.usable for s in run.samples):
+        return ()  # a search without gradients cannot tell
+    for sample in known:
+        moved |= (sample.gradient != 0) | np.any(sample.slack_gradients != 0, axis=0)
     return tuple(n for n, m in zip(run.problem.names, moved, strict=True) if not m)
 
 

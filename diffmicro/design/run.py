@@ -110,8 +110,11 @@ class Run:
     def used(self) -> int:
         return len(self.samples)
 
-    def ask(self, trials: np.ndarray) -> list[Sample]:
-        """One sample for each row; `Spent` when the budget does not cover them."""
+    def ask(self, trials: np.ndarray, gradients: bool = True) -> list[Sample]:
+        """One sample for each row; `Spent` when the budget does not cover them.
+
+        Without gradients those of the samples are NaN, and a sample is cheaper.
+        """
         if self.used + len(trials) > self.budget:
             raise Spent
         kept = self._remembered.get("trials", np.zeros((0, 0)))
@@ -124,7 +127,8 @@ class Run:
                 )
             batch = Sample(*(self._remembered[name][rows] for name in Sample._fields))
         else:
-            batch = jax.tree.map(np.asarray, self._evaluate(trials))
+            evaluate = self._evaluate if gradients else compiled_values(self.problem)
+            batch = jax.tree.map(np.asarray, evaluate(trials))
         samples = [Sample(*(field[i] for field in batch)) for i in range(len(trials))]
         self.trials += [np.array(trial) for trial in trials]
         self.samples += samples
@@ -169,6 +173,27 @@ def compiled(problem: Problem) -> Callable[[np.ndarray], Sample]:
         return jax.tree.map(lambda *x: np.stack(x), *samples)
 
     return in_turn
+
+
+@cache
+def compiled_values(problem: Problem) -> Callable[[np.ndarray], Sample]:
+    """The values of some trials without gradients, compiled once for a problem."""
+
+    def sample(u: Any) -> Sample:
+        x = dict(zip(problem.names, problem.point(u), strict=True))
+        values, usable = problem.values(x)
+        slacks = [c.slack(values[1 + i]) for i, c in enumerate(problem.constraints)]
+        unknown = jnp.full_like(u, jnp.nan)
+        return Sample(
+            objective=problem.objective.gain(values[0]),
+            gradient=unknown,
+            slacks=jnp.array(slacks, u.dtype),
+            slack_gradients=jnp.broadcast_to(unknown[None, :], (len(slacks), u.shape[0])),
+            usable=usable,
+            verdict=jnp.asarray(-1),
+        )
+
+    return jax.jit(jax.vmap(sample))
 
 
 def replace(path: Path, content: bytes) -> None:

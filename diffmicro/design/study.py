@@ -34,13 +34,23 @@ class Study:
 
 
 def run_study(
-    study: Study, seed: int = 0, out: Path | None = None, progress: bool = True, **changed: Any
+    study: Study,
+    seed: int = 0,
+    out: Path | None = None,
+    progress: bool = True,
+    resume: bool = False,
+    **changed: Any,
 ) -> dict[str, Any]:
-    """Solve, compare with random designs, draw. `changed` replaces options, or `random_designs`."""
+    """Solve, compare with random designs, draw. `changed` replaces options, or `random_designs`.
+
+    The run is kept in the folder `out`; `resume` goes on with the one that is there.
+    """
     count = changed.pop("random_designs", study.random_designs)
     problem = study.problem()
     options = {**study.options, **changed}
-    result = optimize_design(problem, seed=seed, progress=progress, **options)
+    result = optimize_design(
+        problem, seed=seed, progress=progress, out=out, resume=resume, **options
+    )
     found = result.json(study.name)
     if count:
         found["random"] = random_search(problem, count, seed, progress=progress)._asdict()
