@@ -185,6 +185,13 @@ def optimize(
     subject: Annotated[
         list[str] | None, typer.Option(metavar="'min_gap>1e-6'", help="A constraint.")
     ] = None,
+    robust: Annotated[
+        list[str] | None,
+        typer.Option(metavar="key=5%", help="Fabrication scatters: deviation, or +-5% interval."),
+    ] = None,
+    measure: Annotated[
+        str, typer.Option(help="What --robust looks at: mean, quantile (the worst 10 %), worst.")
+    ] = "mean",
     method: Annotated[
         str, typer.Option(help="auto, sqp, lagrangian, climb, or cma (without gradients).")
     ] = "auto",
@@ -203,7 +210,10 @@ def optimize(
     options: dict[str, Any] = {"budget": budget, "seed": seed, "method": method, "resume": resume}
     if lanes is not None:
         options["lanes"] = lanes
-    return run_optimize(device, pairs or [], goals, free or [], subject or [], out, json, options)
+    scatter = (robust or [], measure)
+    return run_optimize(
+        device, pairs or [], goals, free or [], subject or [], scatter, out, json, options
+    )
 
 
 @app.command()

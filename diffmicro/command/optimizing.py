@@ -25,18 +25,25 @@ def run_optimize(
     goals: Mapping[str, str | None],
     free: Sequence[str],
     subject: Sequence[str],
+    scatter: tuple[Sequence[str], str],
     out: Path | None,
     as_json: bool,
     options: Mapping[str, Any],
 ) -> int:
-    """Solve the problem and show it. `goals`: goal -> response, of which one is given."""
+    """Solve the problem and show it. `goals`: goal -> response, of which one is given.
+
+    scatter: words of --robust, and the measure.
+    """
     from diffmicro.design import (
         Objective,
         device_problem,
         optimize_design,
         parse_constraint,
         parse_free,
+        parse_tolerance,
+        robust_problem,
     )
+    from diffmicro.design.robust import reach
 
     module = words.device(device)
     known = words.responses(module)
@@ -58,9 +65,19 @@ def run_optimize(
         words.free_names(",".join(key.partition("[")[0] for key in bounds), module)
         words.names(",".join(c.response for c in constraints), known, "response")
         objective = Objective(response, goal)  # type: ignore[arg-type]
+        tolerances = [parse_tolerance(text) for text in scatter[0]]
+        held = [t.variable for t in tolerances if t.variable not in bounds]
+        words.free_names(",".join(held), module)
+        for tolerance in tolerances:
+            name = tolerance.variable
+            if name in held:
+                home = fixed.design if hasattr(fixed.design, name) else fixed.setting
+                bounds[name] = reach(tolerance, float(getattr(home, name)))
         problem = device_problem(
             module, bounds, objective, constraints, design=fixed.design, setting=fixed.setting
         )
+        if tolerances:
+            problem = robust_problem(problem, tolerances, scatter[1], held=held)  # type: ignore[arg-type]
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
     try:

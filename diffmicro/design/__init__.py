@@ -6,6 +6,7 @@ what it has to beat. `parse_free` and `parse_constraint` read the command line's
 
 from diffmicro.design.devices import Point, device_problem, points_problem
 from diffmicro.design.loop import optimize_design
+from diffmicro.design.pareto import pareto_front
 from diffmicro.design.problem import (
     Constraint,
     Objective,
@@ -16,9 +17,10 @@ from diffmicro.design.problem import (
     function_problem,
 )
 from diffmicro.design.result import Result
+from diffmicro.design.robust import Spread, Tolerance, robust_problem, spread, yield_estimate
 from diffmicro.design.search import random_search
 from diffmicro.design.study import Study, run_study, summary
-from diffmicro.design.words import parse_constraint, parse_free
+from diffmicro.design.words import parse_constraint, parse_free, parse_tolerance
 
 __all__ = [
     "Constraint",
@@ -27,16 +29,23 @@ __all__ = [
     "Problem",
     "Quantity",
     "Result",
+    "Spread",
     "Step",
     "Study",
+    "Tolerance",
     "Variable",
     "device_problem",
     "function_problem",
     "optimize_design",
     "parse_constraint",
     "parse_free",
+    "parse_tolerance",
+    "pareto_front",
     "points_problem",
     "random_search",
+    "robust_problem",
     "run_study",
+    "spread",
     "summary",
+    "yield_estimate",
 ]

@@ -38,6 +38,7 @@ class Point(NamedTuple):
 
     place: {variable: value} -> {field: value} of what the variables decide.
     label: goes before the responses' names, as in `slow.velocity`; empty for the only point.
+    allowed: status words that this point may end with.
     """
 
     device: ModuleType
@@ -45,6 +46,7 @@ class Point(NamedTuple):
     setting: Any
     place: Callable[[Mapping[str, Any]], dict[str, Any]]
     label: str = ""
+    allowed: tuple[str, ...] = ("ok",)
 
     def name(self, response: str) -> str:
         return f"{self.label}.{response}" if self.label else response
@@ -216,7 +218,8 @@ def points_problem(
                 number = getattr(response, name)
                 if isinstance(number, jax.Array):
                     shown[point.name(name)] = plain(number)
-            status = word(response.result) if status == "ok" else status
+            ended = word(response.result)
+            status = ended if status == "ok" and ended not in point.allowed else status
             for r in responses:
                 if point.name(r) in about_objective and _worse(certificates[r], certificate):
                     certificate = certificate_words(certificates[r])

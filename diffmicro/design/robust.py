@@ -188,6 +188,17 @@ def robust_problem(
     return replace(problem, variables=free, evaluate=evaluate, values=values, finish=finish)
 
 
+def reach(tolerance: Tolerance, value: float) -> tuple[float, float]:
+    """Bounds that deviations around a value hardly ever leave."""
+    size = tolerance.size * (abs(value) if tolerance.relative else 1.0)
+    wide = 6 * size if tolerance.kind == "normal" else size
+    if size == 0:
+        raise ValueError(
+            f"tolerance of {tolerance.variable}: a share of zero is nothing; give an absolute size."
+        )
+    return value - wide, value + wide
+
+
 class Spread(NamedTuple):
     """How a response scatters over the parts: by nodes, by linearization, and how far they differ.
 

@@ -1,8 +1,9 @@
-"""Words of the command line: `--free key=low:high` and `--subject "max_stress<200e6"`."""
+"""Words of the command line: `--free key=low:high`, `--subject "max_stress<200e6"`, `--robust key=5%`."""
 
 import re
 
 from diffmicro.design.problem import Constraint
+from diffmicro.design.robust import Tolerance
 
 
 def parse_free(text: str) -> tuple[str, float, float]:
@@ -23,6 +24,18 @@ def parse_constraint(text: str) -> Constraint:
         raise ValueError(f"--subject {text!r}: write response<value, for instance min_gap>1e-6.")
     sense = "<=" if found[2] == "<" else ">="
     return Constraint(found[1], sense, _number(found[3], f"--subject {text!r}"))
+
+
+def parse_tolerance(text: str) -> Tolerance:
+    """`key=5%` (standard deviation, relative), `key=1e-6` (absolute), `key=+-5%` (interval)."""
+    found = re.fullmatch(r"\s*([\w\[\]:]+)\s*=\s*(\+-)?\s*([^%\s]+)\s*(%)?\s*", text)
+    if not found:
+        raise ValueError(
+            f"--robust {text!r}: write key=5% or key=1e-6 for a standard deviation, key=+-5% for an interval."
+        )
+    size = _number(found[3], f"--robust {text!r}") * (0.01 if found[4] else 1.0)
+    kind = "interval" if found[2] else "normal"
+    return Tolerance(found[1], size, relative=bool(found[4]), kind=kind)
 
 
 def _number(text: str, where: str) -> float:

@@ -1,0 +1,93 @@
+"""Two WRMMA robots in one field: can each be driven alone, at 3 and at 5 mT?
+
+They start as the published design and one with a softer spring. Free: mass ratio and tethered frequency of
+each, and at each field the load and the drive frequency of each over its own tethered one. Wanted at both
+fields: each robot drives at its own frequency as fast as possible, while the other one stays below 1 um/s.
+The objective is the slowest of the four drives; more than 1 mm/s is the paper's multi-agent question
+answered.
+
+What limits the optimum: a robot stays only where the field's force on its hammer, amplified by its
+resonance, remains below the friction of its body. So the two resonances and their halves have to be apart,
+and the field that drives one at 3 mT must not wake the other at 5 mT.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax.numpy as jnp
+
+from diffmicro.design import Constraint, Objective, Point, Quantity, Study, Variable, points_problem
+from diffmicro.devices import wrmma
+
+FIELDS = {"3 mT": 3e-3, "5 mT": 5e-3}
+STILL = 1e-6
+"""Speed below which a robot stays, m/s."""
+
+BOUNDS = {"mass_ratio": (0.5, 2.5), "tethered_frequency": (1e3, 6e3)}
+DRIVE = (0.7, 1.4)
+LOADS = {"3 mT": 32.0, "5 mT": 89.0}
+"""Vertical load over weight, from electrostatic clamping, at each field: it decides who sticks. The starts
+keep the ratio of magnetic force to friction, which goes with the field squared."""
+
+STARTS = {
+    "first": {"mass_ratio": 1.5, "tethered_frequency": 1200.0},
+    "second": {"mass_ratio": 1.5, "tethered_frequency": 2300.0},
+}
+"""The published design beside one with a softer spring: equal robots cannot be told apart."""
+
+
+def problem() -> Any:
+    """Eight operating points: two robots, two drives, two fields."""
+    variables = [Variable(f"load at {name}", 10.0, 150.0, load) for name, load in LOADS.items()]
+    variables += [
+        Variable(f"{robot} {name}", *BOUNDS[name], start)
+        for robot, starts in STARTS.items()
+        for name, start in starts.items()
+    ]
+    variables += [
+        Variable(f"{robot} drive at {f}", *DRIVE, 0.9) for robot in STARTS for f in FIELDS
+    ]
+    points, moving, still = [], [], []
+    for field_name, field in FIELDS.items():
+        setting = wrmma.published_setting(field=field)
+        for robot in STARTS:
+            for driven in STARTS:
+                label = f"{robot} robot, {driven} drive, {field_name}"
+                idle = robot != driven
+                allowed = ("ok", "stalled") if idle else ("ok",)
+                place = _place(robot, driven, field_name)
+                points.append(
+                    Point(wrmma, wrmma.published_design(), setting, place, label, allowed)
+                )
+                (still if idle else moving).append(f"{label}.velocity")
+    speeds = {f"speed of {name.partition('.')[0]}": Quantity((name,), jnp.abs) for name in still}
+    slowest = Quantity(tuple(moving), lambda *speeds: jnp.min(jnp.abs(jnp.stack(speeds))))
+    constraints = [Constraint(name, "<=", STILL) for name in speeds]
+    objective = Objective("slowest drive", "maximize")
+    return points_problem(
+        variables, points, objective, constraints, {"slowest drive": slowest, **speeds}
+    )
+
+
+def _place(robot: str, driven: str, field: str) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """Fields of `robot` while the field switches at the frequency of `driven`."""
+
+    def place(x: Mapping[str, Any]) -> dict[str, Any]:
+        own = x[f"{robot} tethered_frequency"]
+        drive = x[f"{driven} drive at {field}"] * x[f"{driven} tethered_frequency"]
+        return {
+            "mass_ratio": x[f"{robot} mass_ratio"],
+            "tethered_frequency": own,
+            "frequency_ratio": drive / own,
+            "load_factor": x[f"load at {field}"],
+        }
+
+    return place
+
+
+STUDY = Study(
+    "wrmma_pair",
+    problem,
+    options={"method": "climb", "budget": 100, "lanes": 2},
+    show={"slowest drive": (1e3, "mm/s")},
+)
