@@ -307,10 +307,11 @@ def _judge(
         reason = jnp.full_like(reason, reason_code("single"))
     # A reason to trust it does not outweigh a check that failed; a reason against it does.
     trusted = jnp.isin(against, jnp.array(codes_of("certified")))
-    overruled = jnp.where(trusted, reason == reason_code("agree"), against != 0)
-    reason = jnp.where(overruled, against, reason)
     finite = jnp.all(jnp.isfinite(gradient)) & jnp.all(jnp.isfinite(value))
     reason = jnp.where(finite, reason, reason_code("not_finite"))
+    refused = jnp.isin(against, jnp.array(codes_of("refused")))
+    overruled = jnp.where(trusted, reason == reason_code("agree"), finite & (against != 0))
+    reason = jnp.where(overruled | refused, against, reason)
     reason = jnp.where(usable, reason, reason_code("no_motion"))
     verdict = jnp.where(jnp.isin(reason, jnp.array(codes_of("refused"))), 2, 1)
     verdict = jnp.where(jnp.isin(reason, jnp.array(codes_of("certified"))), 0, verdict)

@@ -1,0 +1,36 @@
+"""Figures of the tribometer: they draw what `simulate` found."""
+
+import numpy as np
+import pytest
+from matplotlib.patches import Rectangle
+
+from diffmicro.devices import tribometer
+from diffmicro.plot.tribometer import animation, period_figure
+
+CASES = [dict(drag_ratio=0.7), dict(direction="ipi", law="dynamic", sliding_velocity=0.03)]
+
+
+@pytest.mark.parametrize("setting", CASES)
+def test_period_figure_shows_forces_and_velocity(setting):
+    setting = tribometer.published_setting(**setting)
+    figure = period_figure(tribometer.published_design(), setting)
+    forces, speed, _ = figure.axes
+    path = tribometer.simulate(tribometer.published_design(), setting)
+    np.testing.assert_allclose(np.asarray(forces.lines[1].get_ydata()), path.friction_force)
+    np.testing.assert_allclose(
+        np.asarray(speed.lines[0].get_ydata()), 1e3 * np.asarray(path.velocity)
+    )
+
+
+@pytest.mark.parametrize("setting", CASES)
+def test_animation_moves_the_probe(setting):
+    setting = tribometer.published_setting(**setting)
+    figure, draw, frames = animation(tribometer.published_design(), setting, 12)
+    body = figure.axes[0].patches[-1]
+    assert isinstance(body, Rectangle)
+    places = []
+    for frame in range(frames):
+        draw(frame)
+        places.append(body.get_x() + body.get_width() / 2)
+    assert frames == 12
+    assert np.all(np.diff(places) > -1e-9) and places[-1] > places[0] + 1
