@@ -8,7 +8,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 RUN := .venv/bin/python
 READY := .venv/.ready
 
-.PHONY: help setup demo test test-all bench lint format docs wheel clean
+.PHONY: help setup peers demo test test-all bench lint format docs wheel clean
 
 help:
 	@echo "make demo      set up, then optimize the WRMMA's velocity (the main job)"
@@ -32,16 +32,19 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 	@echo "Set up: .venv is ready."
 
+peers: $(READY)
+	@$(RUN) -c "import mujoco" 2>/dev/null || PIP_CONSTRAINT=constraints.txt $(RUN) -m pip install --quiet --disable-pip-version-check -e '.[peers]'
+
 demo: $(READY)
 	$(RUN) -m optimize wrmma_speed $(ARGS)
 
 test: $(READY)
 	$(RUN) -m pytest $(ARGS)
 
-test-all: $(READY)
+test-all: peers
 	$(RUN) -m pytest -m "slow or not slow" $(ARGS)
 
-bench: $(READY)
+bench: peers
 	$(RUN) -m benchmarks $(ARGS)
 
 lint: $(READY)

@@ -9,7 +9,7 @@ import os
 import sys
 from importlib import import_module
 
-NAMES = ("moreau_sweep", "event_gradient", "imports")
+NAMES = ("moreau_sweep", "event_gradient", "tumbler_mujoco", "imports")
 
 
 def keep_to_one_core() -> None:

@@ -15,6 +15,7 @@ periods of the drive.
 """
 
 import abc
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -117,6 +118,16 @@ class HybridSystem(eqx.Module):
     def guards(self, time: Any, state: State, mode: Mode, drive: Drive) -> tuple[Any, ...]:
         """Quantities that are positive as long as the mode lasts."""
 
+    def laws(
+        self, time: Any, state: State, mode: Mode, drive: Drive
+    ) -> tuple[State, Callable[[], tuple[Any, ...]]]:
+        """`flow`, and a function that gives `guards`. A system whose guards need what its flow has
+        calculated already says both here."""
+        return (
+            self.flow(time, state, mode, drive),
+            lambda: self.guards(time, state, mode, drive),
+        )
+
     @abc.abstractmethod
     def enter(self, time: Any, state: State, drive: Drive) -> tuple[State, Mode]:
         """State and mode to start from when nothing is known of the past.
@@ -191,14 +202,13 @@ def advance(
     along = jax.tree.map(lambda a, b: line(a + (b - a) * share, (b - a) * rise), starts, finishes)
     time = line(motion.time, h)
 
-    states = _solution(system, time, motion.state, motion.mode, along, h, numerics.order, kern)
+    states, watch = _solution(
+        system, time, motion.state, motion.mode, along, h, numerics.order, kern
+    )
     quality = numerics.tolerance / (_largest(states, numerics.order) + jnp.finfo(h.dtype).tiny)
     # The eighth root is three square roots, which vectorize; near enough for orders 6 to 9.
     accurate = jax.lax.stop_gradient(jnp.minimum(1.0, jnp.sqrt(jnp.sqrt(jnp.sqrt(quality)))))
-    guards = [
-        _filled(series(g), h, numerics.order)
-        for g in system.guards(time, states, motion.mode, along)
-    ]
+    guards = [_filled(series(g), h, numerics.order) for g in watch()]
     crossing = first_crossing(guards, accurate, kern)
     fires = (crossing.time < NEVER) & ~crossing.misordered
     duration = jnp.where(fires, crossing.time, accurate)
@@ -314,8 +324,8 @@ def _solution(
     h: Array,
     order: int,
     kern: Kernel,
-) -> State:
-    """The state as series, each order of all its entries kept together."""
+) -> tuple[State, Callable[[], tuple[Any, ...]]]:
+    """The state as series, each order of all its entries kept together, and what gives the guards."""
     rates: list[Series] = []
     products: list[Series] = []
 
@@ -329,14 +339,15 @@ def _solution(
         return Series(rule, products)
 
     states = type(state)(*(entry(i, s) for i, s in enumerate(state)))
-    rates.extend(series(r) for r in system.flow(time, states, mode, drive))
+    flow, watch = system.laws(time, states, mode, drive)
+    rates.extend(series(r) for r in flow)
     # Order by order, what the next order is built from is stored once.
     for k in range(1, order + 1):
         computed = [(s, k) for s in states] + [(p, k - 1) for p in products]
         computed = [(s, j) for s, j in computed if s[j] is not None]
         for (s, j), kept in zip(computed, kern.keep([s[j] for s, j in computed]), strict=True):
             s.replace(j, kept)
-    return states
+    return states, watch
 
 
 def _largest(states: State, order: int) -> Array:

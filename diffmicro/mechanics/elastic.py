@@ -63,7 +63,7 @@ def hertz_contact_radius(
 
 def hertz_peak_pressure(normal_force: Lanes | float, contact_radius: Lanes | float) -> Lanes:
     """Pressure in the middle of the contact of a sphere [Pa]."""
-    return 3 * normal_force / (2 * jnp.pi * contact_radius**2)
+    return jnp.asarray(3 * normal_force / (2 * jnp.pi * contact_radius**2))
 
 
 def contact_stiffness(contact_radius: Lanes | float, modulus: Lanes | float) -> Lanes | float:

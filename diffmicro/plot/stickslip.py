@@ -1,0 +1,120 @@
+"""Drawings of the stick-slip drive: motion, where contacts slide, force over stroke, an animation.
+
+The animation shows runner, hemispheres and sensor with displacements exaggerated, and below it the springs of
+both contacts: force over friction limit from the middle of the contact outwards. The picture of stick and slip
+needs law mdr. Left out: normal deformation to scale.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, Rectangle
+
+from diffmicro.devices import stickslip
+
+GROUPS = ("two upper contacts", "four lower contacts")
+
+
+def motion_figure(design: Any, setting: Any, periods: int = 3) -> Figure:
+    """Drive, runner, and force on the sensor from rest."""
+    path = stickslip.simulate(design, setting, periods=periods)
+    figure = Figure(figsize=(7.0, 5.0), layout="constrained")
+    FigureCanvasAgg(figure)
+    way, force = figure.subplots(2, 1, sharex=True)
+    time = 1e3 * np.asarray(path.time)
+    way.plot(time, 1e9 * np.asarray(path.drive)[:, 0], "0.7", label="drive")
+    way.plot(time, 1e9 * np.asarray(path.position), "C0", label="runner")
+    way.set(ylabel="position [nm]")
+    way.legend(frameon=False, fontsize=8)
+    for group, name in enumerate(GROUPS):
+        force.plot(time, 1e3 * np.asarray(path.contact_force)[:, group], linewidth=0.8, label=name)
+    force.set(xlabel="time [ms]", ylabel="force on the runner [mN]")
+    force.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def slip_figure(design: Any, setting: Any) -> Figure:
+    """Where each contact slides over one period: force over friction limit, by radius and time."""
+    path = stickslip.simulate(design, replace(setting, law="mdr"), periods=2)
+    half = path.time.shape[0] // 2
+    time = 1e3 * np.asarray(path.time - path.time[half - 1])[half:]
+    figure = Figure(figsize=(8.0, 5.0), layout="constrained")
+    FigureCanvasAgg(figure)
+    meshes = []
+    for group, axes in enumerate(figure.subplots(2, 1, sharex=True)):
+        share = np.asarray(path.sliding)[half:, group]
+        radius = (np.arange(share.shape[1]) + 0.5) / share.shape[1]
+        meshes.append(
+            axes.pcolormesh(
+                time,
+                radius,
+                share.T,
+                cmap="coolwarm",
+                vmin=-1,
+                vmax=1,
+                shading="nearest",
+                rasterized=True,
+            )
+        )
+        axes.contour(time, radius, np.abs(share).T, levels=[1 - 1e-9], colors="k", linewidths=0.5)
+        axes.set(ylabel="radius / contact radius", title=GROUPS[group])
+        axes.set_xscale("symlog", linthresh=1e-2)
+    figure.axes[1].set_xlabel("time after the back step [ms]")
+    figure.colorbar(meshes[0], ax=figure.axes, label="force of a spring over its limit; +-1 slides")
+    return figure
+
+
+def draw_force(axes: Axes, stroke: np.ndarray, force: np.ndarray, label: str) -> None:
+    """Generated force over stroke."""
+    axes.plot(1e9 * stroke, 1e3 * force, ".-", label=label)
+    axes.set(xlabel="stroke [nm]", ylabel="generated force [mN]")
+
+
+def animation(design: Any, setting: Any, frames: int) -> tuple[Figure, Callable[[int], None], int]:
+    """Two periods from rest: runner, hemispheres, sensor, and the springs of both contacts."""
+    path = stickslip.simulate(design, replace(setting, law="mdr"), periods=2)
+    time = np.asarray(path.time)
+    shown = np.searchsorted(time, np.linspace(time[0], time[-1], frames))
+    scale = 0.6 / float(setting.amplitude)  # drawn way of a full stroke
+    figure = Figure(figsize=(7.0, 5.0), layout="constrained")
+    FigureCanvasAgg(figure)
+    side, below = figure.subplots(2, 1, gridspec_kw={"height_ratios": [3, 2]})
+    lines = []
+    radius = np.linspace(0, 1, np.asarray(path.sliding).shape[2])
+    for name in GROUPS:
+        lines += below.plot(radius, 0 * radius, label=name)
+    below.set(ylim=(-1.1, 1.1), xlabel="radius / contact radius", ylabel="force / limit")
+    below.legend(frameon=False, fontsize=8)
+
+    def draw(frame: int) -> None:
+        n = int(shown[frame])
+        x = scale * float(path.position[n])
+        side.clear()
+        side.set(xlim=(-4, 5), ylim=(-2, 2), aspect="equal", title=f"{1e3 * time[n]:.2f} ms")
+        side.axis("off")
+        side.add_patch(Rectangle((x - 3, -0.5), 6, 1, color="0.75"))
+        for place, height, group in (
+            (-1.5, 1.0, 0),
+            (1.5, 1.0, 0),
+            (-2, -1, 1),
+            (-1, -1, 1),
+            (1, -1, 1),
+            (2, -1, 1),
+        ):
+            shift = scale * float(path.drive[n, group])
+            side.add_patch(Circle((place + shift, height), 0.5, color="crimson", alpha=0.7))
+        side.plot(
+            np.linspace(x + 3, 5, 9),
+            0.2 * np.array([0, 0, 1, -1, 1, -1, 1, 0, 0]),
+            "k",
+            linewidth=1,
+        )
+        for group, line in enumerate(lines):
+            line.set_ydata(np.asarray(path.sliding)[n, group])
+
+    return figure, draw, frames

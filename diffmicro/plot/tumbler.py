@@ -1,0 +1,146 @@
+"""Drawings of the tumbler: side view with contact, adhesion and field, its path, the body in space, animation."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+from diffmicro.devices import tumbler
+from diffmicro.devices.tumbler_body import body_outline
+from diffmicro.devices.tumbler_motion import FACE, FLIGHT, PIECE
+from diffmicro.devices.tumbler_path import Trajectory
+
+BODY, HULL, ADHESION, FIELD, MAGNET = "#9fb8cc", "#345", "#c44e00", "#1a7f37", "#7a1fa2"
+NAMES = {FLIGHT: "flight", PIECE: "edge", FACE: "face"}
+
+
+def section(design: Any, roll: float, position: float, height: float) -> np.ndarray:
+    """The body's section, turned and moved, corners as rows [m]."""
+    x, z = (np.asarray(c) for c in body_outline(design))
+    sine, cosine = np.sin(roll), np.cos(roll)
+    return np.stack([position + x * cosine + z * sine, height - x * sine + z * cosine], axis=1)
+
+
+def draw_side(axes: Axes, design: Any, setting: Any, path: Trajectory, i: int) -> None:
+    """Side view along the axis of rolling, the incline drawn level, gravity as it points."""
+    scale = 1e3
+    corners = scale * section(design, path.roll[i], path.position[i], path.height[i])
+    axes.fill(*corners.T, facecolor=BODY, edgecolor=HULL, linewidth=1.0)
+    axes.axhline(0.0, color="0.4", linewidth=1.0)
+    size = scale * float(np.hypot(design.length, design.thickness))
+    x, z = scale * path.position[i], scale * path.height[i]
+    kind = int(path.kind[i])
+    lowest = corners[corners[:, 1] < 1e-4 * size]
+    if kind != FLIGHT and len(lowest):
+        ends = lowest[[np.argmin(lowest[:, 0]), np.argmax(lowest[:, 0])]]
+        axes.plot(*ends.T, color=ADHESION, linewidth=3, marker="o", markersize=3)
+    if path.adhesion[i] > 0:
+        pull = 0.45 * size * path.adhesion[i] / path.adhesion.max()
+        _arrow(axes, (x, z), (0, -pull), ADHESION)
+    angle = path.field_angle[i]
+    _arrow(axes, (x, z), 0.55 * size * np.array([np.cos(angle), np.sin(angle)]), FIELD)
+    angle = float(design.offset_angle) - path.roll[i]
+    _arrow(axes, (x, z), 0.4 * size * np.array([np.cos(angle), np.sin(angle)]), MAGNET)
+    corner = (x - 0.95 * size, 1.2 * size)
+    down = -0.25 * size * np.array([np.sin(setting.incline), np.cos(setting.incline)])
+    _arrow(axes, corner, down, "0.3")
+    axes.text(corner[0] + down[0], corner[1] + down[1], "g", color="0.3", fontsize=8)
+    axes.set_xlim(x - 1.1 * size, x + 1.1 * size)
+    axes.set_ylim(-0.15 * size, 1.3 * size)
+    axes.set_aspect("equal")
+    axes.set_xlabel("along the incline [mm]")
+    axes.set_ylabel("height [mm]")
+
+
+def _arrow(axes: Axes, start: Any, by: Any, color: str) -> None:
+    axes.annotate(
+        "",
+        (start[0] + by[0], start[1] + by[1]),
+        (start[0], start[1]),
+        arrowprops=dict(arrowstyle="-|>", color=color, linewidth=1.5, shrinkA=0, shrinkB=0),
+    )
+
+
+def legend(axes: Axes) -> None:
+    """What the arrows of `draw_side` are."""
+    for color, name in (
+        (FIELD, "field"),
+        (MAGNET, "magnetization"),
+        (ADHESION, "adhesion, contact"),
+    ):
+        axes.plot([], [], color=color, label=name)
+    axes.legend(loc="upper right", fontsize=8, frameon=False)
+
+
+def draw_path(axes: Axes, path: Trajectory, color: str, label: str = "") -> None:
+    """Distance over time, with what touches the ground below it."""
+    axes.plot(path.time, 1e3 * path.position, color=color, label=label, linewidth=1.2)
+    axes.set_xlabel("time [s]")
+    axes.set_ylabel("distance [mm]")
+
+
+def draw_adhesion(axes: Axes, path: Trajectory, color: str = ADHESION) -> None:
+    """Adhesive force over time: a step at each landing and each lift."""
+    axes.step(path.time, 1e6 * path.adhesion, where="post", color=color, linewidth=1.2)
+    axes.set_xlabel("time [s]")
+    axes.set_ylabel("adhesion [uN]")
+
+
+def draw_body(axes: Any, design: Any, roll: float = 0.0, height: float = 0.0) -> None:
+    """The body in space, on 3-D axes."""
+    corners = 1e3 * section(design, roll, 0.0, height)
+    half = 5e2 * float(design.width)
+    near, far = (
+        np.stack([np.full(len(corners), side), corners[:, 0], corners[:, 1]], axis=1)
+        for side in (-half, half)
+    )
+    ahead = np.roll(np.arange(len(corners)), -1)
+    sides = [np.stack([near[i], near[j], far[j], far[i]]) for i, j in enumerate(ahead)]
+    faces = Poly3DCollection([near, far, *sides], facecolor=BODY, edgecolor=HULL, linewidths=0.4)
+    axes.add_collection3d(faces)
+    reach = max(half, float(np.abs(corners).max()))
+    for limits in (axes.set_xlim, axes.set_ylim):
+        limits(-reach, reach)
+    axes.set_zlim(corners[:, 1].min(), corners[:, 1].min() + 2 * reach)
+    axes.set_xlabel("across [mm]", fontsize=7)
+    axes.set_ylabel("along [mm]", fontsize=7)
+    axes.tick_params(labelsize=6)
+
+
+def at_times(path: Trajectory, times: np.ndarray) -> Trajectory:
+    """The path at even times: numbers interpolated between its points, kinds and adhesion as they last."""
+    last = np.clip(np.searchsorted(path.time, times, side="right") - 1, 0, len(path.time) - 1)
+    numbers = {
+        name: np.interp(times, path.time, getattr(path, name))
+        for name in path._fields
+        if name not in ("kind", "adhesion")
+    }
+    return path._replace(**numbers, kind=path.kind[last], adhesion=path.adhesion[last])
+
+
+def animation(design: Any, setting: Any, frames: int) -> tuple[Figure, Callable[[int], None], int]:
+    """A turn of the field in the steady motion: side view, and distance and adhesion so far."""
+    response = tumbler.respond(design, setting, throw=False)
+    path = tumbler.simulate(design, setting, turns=1.0, start=response.state)
+    even = at_times(path, np.linspace(path.time[0], path.time[-1], frames))
+    figure = Figure(figsize=(8.0, 4.2), layout="constrained", dpi=100)
+    FigureCanvasAgg(figure)
+    axes = figure.subplot_mosaic("AAB;AAC")
+
+    def draw(i: int) -> None:
+        for each in axes.values():
+            each.clear()
+        draw_side(axes["A"], design, setting, even, i)
+        legend(axes["A"])
+        name = NAMES.get(int(even.kind[i]), "face, one end loaded")
+        axes["A"].set_title(f"{1e3 * even.time[i]:.1f} ms, {name}", fontsize=9)
+        draw_path(axes["B"], path, "0.7")
+        axes["B"].plot(even.time[i], 1e3 * even.position[i], "o", color=FIELD)
+        draw_adhesion(axes["C"], path)
+        axes["C"].axvline(even.time[i], color=FIELD, linewidth=1.0)
+
+    return figure, draw, frames

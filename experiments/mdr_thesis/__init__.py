@@ -1,0 +1,19 @@
+"""Figures and tables of the thesis on the method of dimensionality reduction, computed again.
+
+Chapter 2 is on contacts, chapter 3 on the stick-slip drive, chapter 4 on friction under ultrasound. Figures
+2.2, 3.1 to 3.8, 3.10 to 3.14, 3.26, 3.31 to 3.33 and 3.37 are sketches, photographs or measurements. Measured
+curves are in figures alone and are not compared. Figures 3.29 and 3.30 need rotating hemispheres, which the
+drive leaves out.
+"""
+
+from experiments.mdr_thesis import curves, loops, profiles, tribometer, variants, vibration
+
+EXPERIMENTS = {
+    **loops.EXPERIMENTS,
+    **profiles.EXPERIMENTS,
+    **curves.EXPERIMENTS,
+    **variants.EXPERIMENTS,
+    **vibration.EXPERIMENTS,
+    **tribometer.EXPERIMENTS,
+}
+"""Name -> experiment."""

@@ -1,0 +1,92 @@
+"""The incline tests: which slopes the robot gets up, on paper and on aluminum, and from where on it does not."""
+
+import math
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from diffmicro._results import word
+from diffmicro.devices.tumbler import Response
+from experiments.outcome import Check, Outcome
+from experiments.xie2019.robots import EDGE_BAND, asked, first, improved, motion, said
+
+
+def paper() -> Outcome:
+    """Table 1, 20 mT at 1 Hz, 0 to 60 degrees."""
+    angles = np.arange(0.0, 61.0, 2.5)
+    found = {a: motion(*first(incline=math.radians(a))) for a in angles}
+    limit = math.degrees(asked("climb_margin", *first()))
+    checks = [
+        _climbs("climbs 45 degrees", found[45.0], True),
+        _climbs("fails at 60 degrees", found[60.0], False),
+        Check("the limit is between", "45 to 60 degrees", f"{limit:.2f} degrees", 45 < limit < 60),
+    ]
+    return _outcome(checks, {"Table 1": found}, {"Table 1": limit})
+
+
+def aluminum() -> Outcome:
+    """Table 2, 20 mT at 1 Hz: as written, and with an edge band, an assumption that is not the paper's."""
+    angles = np.arange(0.0, 51.0, 2.5)
+    strict = {a: motion(*improved(incline=math.radians(a))) for a in angles}
+    band = {a: motion(*improved(incline=math.radians(a), edge_band=EDGE_BAND)) for a in angles}
+    limits = {
+        "as written": _limit(0.0),
+        f"edge band {1e6 * EDGE_BAND:g} um": _limit(EDGE_BAND),
+    }
+    bound = math.degrees(math.atan(0.5359))
+    checks = [
+        _climbs("climbs 30 degrees", strict[30.0], True),
+        _climbs("fails at 45 degrees", strict[45.0], False),
+        _climbs("with the edge band, climbs 30 degrees", band[30.0], True),
+        _climbs("with the edge band, fails at 45 degrees", band[45.0], False),
+        Check(
+            "as written, the limit is below the cone of friction: line contact has no adhesion",
+            f"below {bound:.2f} degrees",
+            f"{limits['as written']:.2f} degrees",
+            limits["as written"] < bound,
+        ),
+    ]
+    return _outcome(checks, dict(zip(limits, (strict, band), strict=True)), limits)
+
+
+def _limit(edge_band: float) -> float:
+    return math.degrees(asked("climb_margin", *improved(edge_band=edge_band)))
+
+
+def _climbs(statement: str, response: Response, expected: bool) -> Check:
+    return Check(
+        statement,
+        "climbs" if expected else "does not",
+        said(response),
+        bool(response.climbs) == expected,
+    )
+
+
+def _outcome(
+    checks: list[Check], found: dict[str, dict[Any, Response]], limits: dict[str, float]
+) -> Outcome:
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        for (name, responses), color in zip(
+            found.items(), ("tab:blue", "tab:orange"), strict=False
+        ):
+            angles = np.array(list(responses))
+            speeds = np.array([float(r.speed) for r in responses.values()])
+            axes.plot(angles, 1e3 * speeds, "o-", color=color, label=name)
+            fails = angles[np.isnan(speeds)]
+            axes.plot(fails, 0 * fails, "x", color=color)
+            axes.axvline(limits[name], color=color, linestyle="--", linewidth=0.8)
+        axes.plot([], [], "kx", label="slides down")
+        axes.set_xlabel("incline [degrees]")
+        axes.set_ylabel("speed [mm/s]")
+        axes.legend()
+
+    data: dict[str, object] = {"limit": limits}
+    for name, responses in found.items():
+        data[name] = {
+            "incline": list(responses),
+            "speed": [r.speed for r in responses.values()],
+            "status": [word(r.result) for r in responses.values()],
+        }
+    return Outcome(checks, data, draw)
