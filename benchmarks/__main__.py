@@ -9,7 +9,16 @@ import os
 import sys
 from importlib import import_module
 
-NAMES = ("moreau_sweep", "event_gradient", "tumbler_mujoco", "imports")
+NAMES = (
+    "moreau_sweep",
+    "event_gradient",
+    "gripper",
+    "stickslip",
+    "tumbler",
+    "tumbler_mujoco",
+    "legs",
+    "imports",
+)
 
 
 def keep_to_one_core() -> None:

@@ -9,7 +9,7 @@ from importlib import import_module
 
 from experiments.outcome import Experiment
 
-SOURCES = ("nagy2012",)
+SOURCES = ("nagy2012", "xie2019", "ryou2014", "mdr_thesis", "verotti2022")
 """The folders; each has `EXPERIMENTS`, name -> experiment, all names beginning with the folder's."""
 
 

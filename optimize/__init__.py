@@ -5,5 +5,18 @@ a study.
 (`diffmicro.design.Study`) and a docstring that says what limits the optimum.
 """
 
-STUDIES = ("wrmma_speed",)
+STUDIES = (
+    "wrmma_speed",
+    "wrmma_pair",
+    "tumbler_outline",
+    "tumbler_climb",
+    "stickslip_force",
+    "gripper_rotation",
+    "gripper_workspace",
+    "gripper_grip",
+    "legs_height",
+)
 """Names of all studies: `optimize.<name>`."""
+
+PROGRAMS = ("legs_identify", "controller", "flagship")
+"""What is not one optimization: modules with `run(seed, out)` and `summary(found)`."""

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from diffmicro import configure
 from diffmicro.design import run_study, summary
-from optimize import STUDIES
+from optimize import PROGRAMS, STUDIES
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
     parser.add_argument("--compare", action="store_true", help="compare studies with CMA-ES")
     options = parser.parse_args(arguments)
-    known = ("list", "flagship", *STUDIES)
+    known = ("list", *PROGRAMS, *STUDIES)
     for name in options.studies:
         if name not in known:
             parser.error(f"there is no study {name!r}; choose from {', '.join(known)}.")
@@ -38,17 +38,16 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"give one study; choose from {', '.join(known)}.")
     (name,) = options.studies
     if name == "list":
-        print("\n".join(STUDIES))
+        print("\n".join((*STUDIES, *PROGRAMS)))
         return 0
     configure(double=True)
     out = options.out or Path("runs") / name
-    if name == "flagship":
-        from optimize import flagship
-
-        found = flagship.run(seed=options.seed, out=out)
-        shown = flagship.summary(found)
+    module = import_module(f"optimize.{name}")
+    if name in PROGRAMS:
+        found = module.run(seed=options.seed, out=out)
+        shown = module.summary(found)
     else:
-        study = import_module(f"optimize.{name}").STUDY
+        study = module.STUDY
         try:
             found = run_study(study, seed=options.seed, out=out, resume=options.resume)
         except ValueError as complaint:

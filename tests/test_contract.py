@@ -14,7 +14,7 @@ import pytest
 from diffmicro._parameters import as_arrays, describe
 from diffmicro._results import word
 from diffmicro.certificate import value_and_gradient, verdict_word
-from diffmicro.devices import DEVICES, asking_for, device, on_request
+from diffmicro.devices import asking_for, device, on_request
 from diffmicro.dynamics.orbits import FOLLOW
 
 
@@ -41,10 +41,23 @@ CASES = {
         single=dict(tolerance=1e-6),
         start=True,
     ),
+    "tumbler": Case(
+        "speed",
+        ("length", "field"),
+        setting=dict(field_frequency=10.0),
+        single=dict(tolerance=1e-5),
+    ),
+    "legs": Case("peak_height", ("damping", "voltage"), setting=dict(gap=25e-6, voltage=6.0)),
+    "stickslip": Case(
+        "force", ("radius", "amplitude"), dict(damping_ratio=0.03), single=dict(tolerance=1e-3)
+    ),
+    "tribometer": Case(
+        "sliding_velocity", ("probe_mass", "friction"), setting=dict(drag_ratio=0.8)
+    ),
 }
 
 
-@pytest.fixture(scope="module", params=DEVICES)
+@pytest.fixture(scope="module", params=CASES)
 def case(request):
     module, chosen = device(request.param), CASES[request.param]
     design = as_arrays(module.published_design(**chosen.design))

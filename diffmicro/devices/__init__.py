@@ -5,7 +5,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-DEVICES = ("wrmma",)
+DEVICES = ("wrmma", "tumbler", "legs", "stickslip", "tribometer", "gripper")
 """Names of all devices: `diffmicro.devices.<name>`."""
 
 

@@ -137,8 +137,8 @@ class Response(eqx.Module):
     period_multiple: period of the motion in half turns of the field; 0 when it is not periodic [-].
     result: how the calculation ended.
     residual: distance of the state from where it was one period before, in natural units [-].
-    margin: time to the nearest change of the sequence of modes, over the field's period [-].
-    multiplier: last contraction of that distance; 0 at once, 1 for a swing that lasts [-].
+    margin: time to the nearest change of the sequence of modes, over the field's period; implicit: 0 [-].
+    multiplier: last contraction of that distance; 0 at once, 1 for a swing that lasts; implicit: 0 [-].
     state: gap, its rate, roll, spin and sliding velocity as the field passes the lying robot, natural units [-].
     """
 
@@ -320,7 +320,7 @@ def _respond_implicit(
         )
     found = tumbler_implicit.respond_implicit(design, setting, steps)
     shown = jnp.where(jnp.isfinite(found.max_residual), 1.0, jnp.nan)
-    unknown = jnp.full_like(found.speed, jnp.nan)
+    none = 0.0 * shown  # not asked for by this method
     outline = outline_of(design)
     perimeter = outline.perimeter()
     return Response(
@@ -341,9 +341,9 @@ def _respond_implicit(
         period_multiple=jnp.zeros_like(found.speed, int),
         result=from_code(found.result_code),
         residual=found.max_residual,
-        margin=unknown,
-        multiplier=unknown,
-        state=jnp.full(5, jnp.nan, found.speed.dtype),
+        margin=none,
+        multiplier=none,
+        state=jnp.zeros(5, found.speed.dtype),
     )
 
 

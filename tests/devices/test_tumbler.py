@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -118,7 +119,7 @@ def test_speed_and_gradient_are_those_of_the_motion(judged, name):
     _, setting = case(*POINTS[name])
     design = case(*POINTS[name])[0]
     for key, slope in slopes.items():
-        parameter = getattr(design, key, getattr(setting, key, None))
+        parameter: Any = getattr(design, key, getattr(setting, key, None))
         floor = 1e-3 * speed / float(parameter)
         assert abs(float(gradient[key]) - slope) < 1e-5 * max(abs(slope), floor), key
 
@@ -314,7 +315,7 @@ def test_bad_input_says_what_and_where(design, setting, told):
 
 def test_unknown_words_are_refused():
     with pytest.raises(ValueError, match="event, implicit"):
-        tumbler.respond(*case(), method="euler")
+        tumbler.respond(*case(), method="euler")  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="climb_margin, stall_field"):
         tumbler.respond(*case(), extra=("speed_of_light",))
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from diffmicro.design import run_study, summary
-from optimize import STUDIES, wrmma_speed
+from optimize import PROGRAMS, STUDIES, wrmma_speed
 from optimize.__main__ import main
 
 
@@ -21,7 +21,7 @@ def reduced(tmp_path_factory) -> dict:
 
 def test_list_names_the_studies(capsys):
     assert main(["list"]) == 0
-    assert capsys.readouterr().out.split() == list(STUDIES)
+    assert capsys.readouterr().out.split() == [*STUDIES, *PROGRAMS]
 
 
 def test_unknown_study_is_bad_input():

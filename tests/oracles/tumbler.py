@@ -8,6 +8,7 @@ tip, which corners an impact presses) is made by trying.
 
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -156,7 +157,7 @@ def half_turn(robot, phase):
             a, _, _ = solve(robot, y, t, on, s, pull)
             return np.concatenate([y[3:], a])
 
-        events = [lambda t, y, j=j: y[1] + levers(robot, y[2])[j, 1] for j in others]
+        events: list[Any] = [lambda t, y, j=j: y[1] + levers(robot, y[2])[j, 1] for j in others]
         kinds = [("lands", j) for j in others]
         for i, j in enumerate(touching):
             events.append(
@@ -179,7 +180,7 @@ def half_turn(robot, phase):
             kinds.append(("stops", 0))
         for event in events:
             event.terminal, event.direction = True, -1
-        found = solve_ivp(
+        found: Any = solve_ivp(
             rate, (time, end), y, "DOP853", events=events, rtol=TOLERANCE, atol=1e-13, max_step=0.2
         )
         time, y = found.t[-1], found.y[:, -1].copy()

@@ -1,0 +1,116 @@
+"""Figs. 18 and 19: heights around the drive's cycle."""
+
+import jax.numpy as jnp
+import numpy as np
+from matplotlib.figure import Figure
+
+from diffmicro.devices.legs_feet import Robot, simulate_feet
+from diffmicro.plot.legs import circular
+from experiments.outcome import Outcome
+from experiments.ryou2014.motion import CASES, claim, simulated
+
+POINTS = ("fore left", "fore right", "hind left", "hind right", "body")
+
+
+def figure18() -> Outcome:
+    """The quadruped with assumed mode shapes, damping and drive: one foot over the ground, the others in the
+    air."""
+    frequency, voltage = 86.0, 10.0
+    robot = Robot(gap=jnp.array([5e-6, 1.0, 1.0, 1.0, 1.0]))
+    path = simulate_feet(robot, voltage, frequency, periods=60)
+    free = simulate_feet(Robot(gap=jnp.ones(5)), voltage, frequency, periods=60)
+    height = np.asarray(path.height) - np.array([0.0, 1.0, 1.0, 1.0, 1.0])[None, :]
+    time = np.asarray(path.time)
+    late = time > 0.35
+    change = np.ptp(height[late], axis=0) / np.ptp(np.asarray(free.height)[late], axis=0)
+    hits = int(np.sum(np.asarray(path.impulse)[late, 0] > 0))
+    cycles = float(np.ptp(time[late]) * frequency)
+    checks = [
+        claim(
+            "the foot over the ground keeps bouncing",
+            "yes",
+            f"{hits / cycles:.2f} impacts per cycle",
+            hits / cycles > 0.2,
+        ),
+        claim(
+            "legs in the air change their motion too",
+            "ratio of ranges not 1",
+            ", ".join(f"{x:.2f}" for x in change[1:4]),
+            bool(np.max(np.abs(change[1:4] - 1)) > 0.02),
+        ),
+        claim(
+            "impacts never add energy",
+            "yes",
+            f"{float(np.min(path.loss)):.1e} J",
+            float(np.min(path.loss)) >= -1e-18,
+        ),
+    ]
+
+    def draw(figure: Figure) -> None:
+        for axes, column, name in zip(
+            figure.subplots(2, 3, subplot_kw=dict(projection="polar")).flat,
+            height.T,
+            POINTS,
+            strict=False,
+        ):
+            lift = column[late] - min(column[late].min(), 0.0)
+            axes.plot(2 * np.pi * frequency * time[late], 1e6 * lift, linewidth=0.4)
+            axes.set_title(name, fontsize=9)
+            axes.tick_params(labelsize=7)
+        figure.axes[-1].axis("off")
+
+    return Outcome(checks, dict(range_over_free=change, impacts_per_cycle=hits / cycles), draw)
+
+
+SHARE = 0.1
+"""Share of the largest height by which an oscillation has to rise and fall; mode 6 ripples below it."""
+
+
+def _oscillations(height: np.ndarray) -> np.ndarray:
+    """Peaks that rise and fall by `SHARE` of the largest height."""
+    least = SHARE * height.max()
+    peaks, top, bottom, rising = [], height[0], height[0], True
+    for h in height:
+        top, bottom = max(top, h), min(bottom, h)
+        if rising and h < top - least:
+            peaks.append(top)
+            rising, bottom = False, h
+        elif not rising and h > bottom + least:
+            rising, top = True, h
+    return np.array(peaks)
+
+
+def figure19() -> Outcome:
+    """The hexapod's bouncing foot in Table 3's three cases."""
+    paths = [simulated(case, 0.8) for case in CASES]
+    counts, spread = [], []
+    for path, setting in paths:
+        time, height = np.asarray(path.time), np.asarray(path.height)
+        phase = time * float(setting.drive_frequency)
+        late = time > 0.3
+        peaks = _oscillations(height[late])
+        counts.append(len(peaks) / np.ptp(phase[late]))
+        spread.append(float(np.std(peaks) / np.mean(peaks)))
+    checks = [
+        claim(
+            "oscillations per cycle",
+            "3 in all cases",
+            ", ".join(f"{n:.2f}" for n in counts),
+            all(2.5 < n < 3.5 for n in counts),
+        ),
+        claim(
+            "oscillations of unlike height in a cycle",
+            "one much smaller in two cases",
+            ", ".join(f"{s:.2f}" for s in spread),
+            sum(s > 0.3 for s in spread) >= 2,
+        ),
+    ]
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots(1, 3, subplot_kw=dict(projection="polar"))
+        for axis, (path, setting), name in zip(
+            axes, paths, ("sine, 10 um", "square, 10 um", "square, 5 um"), strict=True
+        ):
+            circular(axis, path, float(setting.drive_frequency), 0.3, name)
+
+    return Outcome(checks, dict(oscillations_per_cycle=counts, relative_spread=spread), draw)

@@ -1,0 +1,148 @@
+"""Figs. 6, 7 and 11: what contact does to the response, and the laws of impact."""
+
+import jax.numpy as jnp
+import numpy as np
+from matplotlib.figure import Figure
+
+from diffmicro.devices import legs
+from diffmicro.devices.legs_feet import HEXAPOD_SHAPES
+from diffmicro.mechanics.restitution import energy_change, restitution_matrix, shares
+from experiments.outcome import Outcome, near
+from experiments.ryou2014.motion import claim, responses, simulated
+
+
+def figure6() -> Outcome:
+    """10 V sine: in the air and with the ground in reach."""
+    at = 89.5
+    gaps = (25e-6, 22e-6, 20e-6)
+    found = responses([({}, dict(gap=gap, drive_frequency=at)) for gap in gaps])
+    lowest = [float(r.margin) if r.impacts == 0 else 0.0 for r in found]
+    touching = [float(r.impacts) > 0 for r in found]
+    air, _ = simulated(dict(gap=3e-2, drive_frequency=at), 0.4)
+    ground, _ = simulated(dict(gap=20e-6, drive_frequency=at), 0.4)
+    high = float(np.max(np.asarray(ground.height)))
+    checks = [
+        claim(
+            "the foot reaches the ground over about 25 um",
+            "yes",
+            f"touches over {[f'{1e6 * g:g} um' for g, t in zip(gaps, touching, strict=True) if t]}",
+            touching[0],
+        ),
+        claim(
+            "contact changes the motion and keeps it bounded",
+            "below 100 um",
+            f"{1e6 * high:.1f} um",
+            high < 1e-4,
+        ),
+    ]
+
+    def draw(figure: Figure) -> None:
+        for axes, path, title, shift in zip(
+            figure.subplots(2, 1),
+            (air, ground),
+            ("in the air", "over 20 um"),
+            (3e-2, 0.0),
+            strict=True,
+        ):
+            time = np.asarray(path.time)
+            shown = (time > 0.3) & (time < 0.38)
+            axes.plot(
+                1e3 * time[shown], 1e6 * (np.asarray(path.height)[shown] - shift), linewidth=0.9
+            )
+            axes.set(title=title, ylabel="foot [um]")
+        figure.axes[-1].set_xlabel("time [ms]")
+
+    return Outcome(checks, dict(gap=gaps, touches=touching, margin=lowest), draw)
+
+
+def figure7() -> Outcome:
+    """Changing the foot's velocity alone, with assumed mode shapes: does the response diverge or die out?"""
+    design = dict(mode_shape=np.array(HEXAPOD_SHAPES))
+    laws = {
+        law: simulated(dict(law=law), 0.5, design if law == "point" else {})[0]
+        for law in ("full", "point")
+    }
+    mobility = jnp.asarray(legs.published_design().mobility)
+    rng = np.random.default_rng(0)
+    share = {
+        "full": shares("full", mobility),
+        "dominant": shares("dominant", mobility),
+        "point": shares("point", mobility, None, np.array(HEXAPOD_SHAPES)),
+    }
+    states = rng.normal(size=(1000, 6)) * np.sqrt(mobility)
+    states *= -np.sign(states.sum(1, keepdims=True))
+    gains = {
+        law: float(np.mean([energy_change(s, mobility, v, 0.51) > 0 for v in states]))
+        for law, s in share.items()
+    }
+    high = {law: 1e6 * float(np.max(np.asarray(path.height))) for law, path in laws.items()}
+    late = {law: _late_range(path) for law, path in laws.items()}
+    odd = not np.isfinite(high["point"]) or high["point"] > 100 or late["point"] < 1
+    checks = [
+        claim(
+            "restitution at the foot alone: diverges, or dies out",
+            "yes",
+            f"highest {high['point']:.3g} um, last range {late['point']:.3g} um",
+            bool(odd),
+        ),
+        near(
+            "full law: share of impacts at random states that add energy", 0.0, gains["full"], 0.0
+        ),
+        claim(
+            "dominant law: adds energy in some states",
+            "above 0",
+            f"{100 * gains['dominant']:.0f} %",
+            gains["dominant"] > 0,
+        ),
+    ]
+
+    def draw(figure: Figure) -> None:
+        for axes, (law, path) in zip(figure.subplots(2, 1), laws.items(), strict=True):
+            axes.plot(1e3 * np.asarray(path.time), 1e6 * np.asarray(path.height), linewidth=0.6)
+            axes.set(title=f"{law} law", ylabel="foot [um]")
+        figure.axes[-1].set_xlabel("time [ms]")
+
+    return Outcome(checks, dict(adds_energy=gains, highest=high, last_range=late), draw)
+
+
+def _late_range(path: legs.Trajectory) -> float:
+    """Range of the height [um] over the last tenth of a second."""
+    time, height = np.asarray(path.time), np.asarray(path.height)
+    return 1e6 * float(np.ptp(height[time > time.max() - 0.1]))
+
+
+def figure11() -> Outcome:
+    """Changes of all feet at an impact over that of the contact foot, and mode 6 (assumed shapes)."""
+    shape = np.array(HEXAPOD_SHAPES)
+    mobility = jnp.asarray(legs.published_design().mobility)
+    full = shape @ np.asarray(shares("full", mobility))
+    matrix = np.asarray(restitution_matrix(jnp.asarray(shape), 5, 0, -0.51))
+    dominant = (matrix - np.eye(6))[:, 0] / (matrix[0, 0] - 1)
+    share = float(mobility[5] / mobility.sum())
+    away = float(np.max(np.abs(full - shape[:, 5])))
+    checks = [
+        near(
+            "eq. 28: changes follow mode 6 exactly",
+            0.0,
+            float(np.max(np.abs(dominant - shape[:, 5]))),
+            1e-12,
+        ),
+        claim(
+            "most of a full impulse goes to mode 6",
+            "the majority",
+            f"{100 * share:.0f} %",
+            share > 0.5,
+        ),
+        claim("full impulse: other feet as in mode 6", "within 0.15", f"{away:.3f}", away < 0.15),
+    ]
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        place = np.arange(6)
+        axes.bar(place - 0.2, full, 0.35, label="full impulse")
+        axes.bar(place + 0.2, shape[:, 5], 0.35, label="mode 6 (assumed shape)")
+        axes.set_xticks(place, [f"foot {i + 1}" for i in place])
+        axes.set_ylabel("change of velocity over that of foot 1")
+        axes.legend(frameon=False)
+
+    return Outcome(checks, dict(full=full, mode6=shape[:, 5], share=share), draw)

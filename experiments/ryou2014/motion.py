@@ -1,0 +1,55 @@
+"""The motions that the figures show."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from diffmicro.devices import legs
+from experiments.outcome import Check
+
+MODES = 6
+
+CASES = (
+    dict(waveform="sine", gap=10e-6),
+    dict(waveform="square", gap=10e-6),
+    dict(waveform="square", gap=5e-6),
+)
+"""Table 3's three cases, all at 10 V."""
+
+WITHOUT = dict(film=0.0, electrostatic=0.0)
+"""A design without small-scale forces."""
+
+
+def claim(statement: str, stated: str, measured: str, holds: Any) -> Check:
+    """A statement that holds or not, whatever kind of number says so."""
+    return Check(statement, stated, measured, bool(holds))
+
+
+def responses(
+    points: Sequence[tuple[dict, dict]], starts: np.ndarray | None = None
+) -> list[legs.Response]:
+    """Responses at (design, setting) overrides, from rest or from displacements [m].
+
+    One after the other: a motion and its twins fill a vector of the processor already.
+    """
+    moved = np.zeros((len(points), MODES)) if starts is None else starts
+    return [
+        legs.respond(
+            legs.published_design(**design),
+            legs.published_setting(**setting),
+            start=legs.MotionState(jnp.asarray(x), jnp.zeros(MODES)),
+            throw=False,
+        )
+        for (design, setting), x in zip(points, moved, strict=True)
+    ]
+
+
+def simulated(
+    setting: dict, seconds: float, design: dict | None = None
+) -> tuple[legs.Trajectory, legs.Setting]:
+    """The motion from rest over some seconds."""
+    known = legs.published_setting(**setting)
+    periods = int(np.ceil(seconds * float(known.drive_frequency)))
+    return legs.simulate(legs.published_design(**(design or {})), known, periods=periods), known

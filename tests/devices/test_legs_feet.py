@@ -1,0 +1,45 @@
+"""Several feet at once, other feet of a design, and figures."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from diffmicro.devices import legs
+from diffmicro.devices.legs_feet import HEXAPOD_SHAPES, Robot, simulate_feet
+from diffmicro.plot.legs import feet_heights
+
+
+def test_quadruped_on_all_feet_loses_energy_and_stays_above_the_ground():
+    path = simulate_feet(Robot(), 10.0, 86.0, periods=20, steps=1000)
+    height = np.asarray(path.height)[:, :4]
+    assert np.all(np.isfinite(height))
+    hits = np.sum(np.asarray(path.impulse) > 0, axis=0)
+    assert np.all(hits[:4] > 0) and hits[4] == 0
+    assert np.all(np.asarray(path.impulse) >= 0)
+    assert float(np.min(path.loss)) >= -1e-18 and float(np.sum(path.loss)) > 0
+    # Impacts come up to one step late: no deeper than the distance of one step.
+    step = 1 / (1000 * 86.0)
+    speed = np.max(np.abs(np.diff(height, axis=0))) / step
+    assert height.min() > -speed * step
+
+
+def test_in_the_air_the_feet_follow_the_exact_response():
+    from diffmicro.mechanics.modes import sine_response
+
+    robot = Robot(gap=jnp.ones(5))
+    path = simulate_feet(robot, 10.0, 86.0, periods=2, steps=50)
+    modal = sine_response(
+        2 * jnp.pi * jnp.asarray(robot.frequency), jnp.asarray(robot.damping), 10 * jnp.asarray(robot.drive),
+        2 * jnp.pi * 86.0, path.time,
+    )  # fmt: skip
+    exact = 1.0 + np.asarray(modal) @ np.asarray(robot.mode_shape).T
+    np.testing.assert_allclose(path.height, exact, rtol=0, atol=1e-15)
+
+
+def test_other_feet_move_by_the_mode_shapes():
+    design, setting = legs.published_design(), legs.published_setting(gap=1.0)
+    path = legs.simulate(design, setting, steps=40)
+    feet = feet_heights(design, setting, path)
+    np.testing.assert_allclose(feet[:, 0], path.height, rtol=0, atol=1e-14)
+    shape = np.array(HEXAPOD_SHAPES)
+    third = 1.0 + np.asarray(path.displacement) @ shape[2]
+    np.testing.assert_allclose(feet[:, 2], third, rtol=1e-12)
