@@ -51,6 +51,7 @@ CASES = {
     "stickslip": Case(
         "force", ("radius", "amplitude"), dict(damping_ratio=0.03), single=dict(tolerance=1e-3)
     ),
+    "gripper": Case("tip_x", ("young", "force"), setting=dict(force=5e-5)),
     "tribometer": Case(
         "sliding_velocity", ("probe_mass", "friction"), setting=dict(drag_ratio=0.8)
     ),

@@ -1,0 +1,169 @@
+"""Drawings of the gripper: undeformed and deformed mechanism, closing as an animation, force against opening.
+
+Flexures are drawn as the arcs they are, bodies as straight lines from their centers to the ends of the flexures
+(their outlines are not part of the model). The device calculates one half; the other is its mirror image.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from diffmicro.devices import gripper
+
+MM, UN = 1e3, 1e6
+REST, BENT, PATH = "tab:blue", "tab:red", "black"
+COLORS = {
+    "linear": "tab:green",
+    "partial": "tab:blue",
+    "consistent": "tab:orange",
+    "exact": "tab:red",
+}
+"""Color of each model's curves."""
+
+
+def mechanism(
+    axes: Axes,
+    design: Any,
+    path: gripper.Trajectory,
+    at: int,
+    color: str = BENT,
+    mirror: bool = False,
+) -> list[Any]:
+    """One state of a path, [mm]; what was drawn is returned."""
+    sides = (1.0, -1.0) if mirror else (1.0,)
+    drawn = []
+    lines = _links(design, np.asarray(path.configuration[at]), np.asarray(path.arcs[at]))
+    tip = np.asarray(path.tip[at])
+    for side in sides:
+        for line in lines:
+            drawn += axes.plot(MM * side * line[:, 0], MM * line[:, 1], color=color, linewidth=0.9)
+        for arc in np.asarray(path.arcs[at]):
+            drawn += axes.plot(MM * side * arc[:, 0], MM * arc[:, 1], color=color, linewidth=1.8)
+        drawn += axes.plot(MM * side * tip[0], MM * tip[1], "o", color=color, markersize=4)
+    return drawn
+
+
+def _links(design: Any, configuration: np.ndarray, arcs: np.ndarray) -> list[np.ndarray]:
+    """Lines from the bodies' centers to what they carry, and from the frame's to its flexures' ends."""
+    centers = configuration.reshape(3, 3)[:, :2]
+    angle = configuration.reshape(3, 3)[1, 2]
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    tip = centers[1] + turn @ np.asarray(design.tip)
+    a, b, c, d = arcs
+    return [
+        np.stack([a[-1], centers[0], b[0]]),
+        np.stack([b[-1], centers[1], c[0]]),
+        np.stack([centers[1], tip]),
+        np.stack([c[-1], centers[2], d[0]]),
+    ]
+
+
+def workspace(axes: Axes, design: Any, path: gripper.Trajectory, mirror: bool = False) -> None:
+    """Undeformed mechanism, the two ends of a path, and the tip's path [mm]."""
+    order = np.asarray(path.force)
+    rest = int(np.argmin(np.abs(order)))
+    for at in (int(np.argmin(order)), int(np.argmax(order))):
+        if at != rest:
+            mechanism(axes, design, path, at, BENT, mirror)
+    mechanism(axes, design, path, rest, REST, mirror)
+    tip = MM * np.asarray(path.tip)
+    axes.plot(tip[:, 0], tip[:, 1], color=PATH, linewidth=1.5)
+    axes.set(xlabel="x [mm]", ylabel="y [mm]", aspect="equal")
+
+
+def force_curves(axes: Axes, paths: dict[str, gripper.Trajectory], quantity: str = "force") -> None:
+    """Actuation force [uN] (or `path`: the tip's y [mm]) against the tip's x [mm], a curve per model."""
+    for model, path in paths.items():
+        x = MM * np.asarray(path.tip[:, 0])
+        y = UN * np.asarray(path.force) if quantity == "force" else MM * np.asarray(path.tip[:, 1])
+        axes.plot(x, y, color=COLORS.get(model), label=model)
+    label = "actuation force [uN]" if quantity == "force" else "tip y [mm]"
+    axes.set(xlabel="tip x [mm]", ylabel=label)
+    axes.legend(frameon=False, fontsize=8)
+
+
+def figure(design: Any, setting: Any, points: int = 31) -> Figure:
+    """The mechanism under the setting's force (closed, where that is zero), and the curves of all models."""
+    drawing = Figure(figsize=(11, 5), layout="constrained")
+    FigureCanvasAgg(drawing)
+    left, middle, right = drawing.subplots(1, 3)
+    last = _last_force(design, setting)
+    forces = np.linspace(0.0, last, points)
+    paths = {}
+    for model in gripper.MODELS:
+        seen = dataclasses.replace(setting, model=model)
+        paths[model] = gripper.simulate(design, seen, forces=forces)
+    workspace(left, design, paths[setting.model], mirror=True)
+    left.set_title(f"{setting.model}, {UN * last:.1f} uN")
+    force_curves(middle, paths, "path")
+    force_curves(right, paths)
+    return drawing
+
+
+def animation(design: Any, setting: Any, frames: int) -> tuple[Figure, Callable[[int], None], int]:
+    """Closing from rest to the setting's force (to closing, where that is zero): figure, painter, frames."""
+    forces = np.linspace(0.0, _last_force(design, setting), frames)
+    path = gripper.simulate(design, setting, forces=forces)
+    drawing = Figure(figsize=(5.2, 5.6), layout="constrained")
+    FigureCanvasAgg(drawing)
+    axes = drawing.subplots()
+    mechanism(axes, design, path, 0, "0.8", mirror=True)
+    reach = 1.15 * MM * float(np.nanmax(np.abs(np.asarray(path.arcs))))
+    axes.set(xlim=(-reach, reach), ylim=(-0.3 * reach, 1.7 * reach), aspect="equal")
+    axes.set(xlabel="x [mm]", ylabel="y [mm]")
+    if setting.object_half_width is not None:
+        half = MM * float(setting.object_half_width)
+        axes.axvspan(-half, half, ymin=0.75, color="0.9", zorder=0)
+    shown: list[Any] = []
+
+    def paint(frame: int) -> None:
+        while shown:
+            shown.pop().remove()
+        shown.extend(mechanism(axes, design, path, frame, BENT, mirror=True))
+        tip = MM * np.asarray(path.tip[: frame + 1])
+        shown.extend(axes.plot(tip[:, 0], tip[:, 1], color=PATH, linewidth=1))
+        axes.set_title(f"{UN * forces[frame]:.1f} uN, tip at {tip[-1, 0]:.3f} mm")
+
+    return drawing, paint, frames
+
+
+def _last_force(design: Any, setting: Any) -> float:
+    force = float(np.asarray(setting.force))
+    if force != 0:
+        return force
+    closed = gripper.respond(design, setting, extra=("closing_force",), throw=False)
+    force = float(np.asarray(closed.closing_force))
+    return force if np.isfinite(force) else 1e-5
+
+
+def before_after(result: Any, path: Path, driven_by: str, factor: float, unit: str) -> Path:
+    """Figure of a study: published and optimized gripper at rest and driven, and how the search went.
+
+    `driven_by` names the response or setting that is the actuation force. The objective is shown times `factor`.
+    """
+    found = result.json("")
+    drawing = Figure(figsize=(12, 4.6), layout="constrained")
+    FigureCanvasAgg(drawing)
+    grid = drawing.subplots(1, 3)
+    for axes, name in zip(grid[:2], ("published", "optimized"), strict=True):
+        side = found[name]
+        design, setting = gripper.Design(**side["design"]), gripper.Setting(**side["setting"])
+        numbers = side["setting"] | side["response"]
+        last = numbers.get(driven_by)
+        if last is None:
+            last = _last_force(design, setting)
+        states = gripper.simulate(design, setting, forces=np.linspace(0.0, last, 21))
+        workspace(axes, design, states, mirror=True)
+        axes.set_title(f"{name}, {UN * last:.1f} uN")
+    steps = [step.evaluations for step in result.history]
+    grid[2].step(steps, [factor * abs(step.objective) for step in result.history], where="post")
+    grid[2].set(xlabel="evaluations", ylabel=f"best objective [{unit}]", title="search")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    drawing.savefig(path, dpi=130)
+    return path
