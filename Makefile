@@ -39,7 +39,7 @@ demo: $(READY)
 	$(RUN) -m optimize wrmma_speed $(ARGS)
 
 test: $(READY)
-	$(RUN) -m pytest $(ARGS)
+	$(RUN) -m pytest -n 2 --dist loadfile $(ARGS)
 
 test-all: peers
 	$(RUN) -m pytest -m "slow or not slow" $(ARGS)

@@ -54,8 +54,8 @@ class Design(eqx.Module):
     damping: damping ratios of the modes [-].
     gain: static displacement of the contact foot per volt by each mode [m/V].
     mobility: mobility of each mode at the contact foot, one over its modal mass there [1/kg].
-    mode_shape: displacement of points (rows, the contact foot first) in the modes; None: only the foot is
-    known [-]. dominant_mode: number of the dominant mode, from 1; None: the one of largest mobility [-].
+    mode_shape: displacement of points (rows, contact foot first) in the modes; None: only the foot's [-].
+    dominant_mode: number of the dominant mode, from 1; None: the one of largest mobility [-].
     film: coefficient of the squeeze film [N m^2 s].
     film_offset: height at which the film acts at contact [m].
     electrostatic: coefficient of the electrostatic attraction [N m^2/V^2].

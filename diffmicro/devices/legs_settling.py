@@ -121,7 +121,9 @@ def settle(
     side = jnp.where(jnp.arange(start.shape[0]) % 2 == 0, near, -near).astype(start.dtype)
     offsets = jnp.array([0.0, *(TWIN_OFFSET * (i + 1) for i in range(TWINS)), 0.0], start.dtype)
     starts = (
-        start[None, :] + offsets[:, None] + jnp.zeros((2 + TWINS, 1)).at[-1].set(1.0) * side[None]
+        start[None, :]
+        + offsets[:, None]
+        + jnp.zeros((2 + TWINS, 1), start.dtype).at[-1].set(1.0) * side[None]
     )
 
     def one_period(carry):

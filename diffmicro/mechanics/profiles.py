@@ -102,7 +102,7 @@ class FlattenedSphere(Profile):
         return jnp.where(outside, beyond**3, 0.0) / (3 * self.radius)
 
     def start(self) -> Array:
-        return jnp.asarray(self.tip_radius, float)
+        return jnp.asarray(self.tip_radius, jnp.result_type(self.tip_radius, float))
 
 
 class PowerLine(Profile):
