@@ -82,7 +82,7 @@ def _vector(value: Any) -> Any:
 def describe(kind: type) -> dict[str, Parameter]:
     """The fields of a class made of `parameter`s, or of any documented class, by name."""
     entries = re.findall(
-        r"^\s*(\w+): (.*?) ?\[([^\]]*)\](.*?)\.\s*$", kind.__doc__ or "", re.MULTILINE
+        r"^\s*(\w+): ([^\[\n]*?)(?: ?\[([^\]]*)\](.*?))?\.\s*$", kind.__doc__ or "", re.MULTILINE
     )
     meanings = {name: (meaning + more, unit) for name, meaning, unit, more in entries}
     table = {}

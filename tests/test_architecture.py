@@ -127,11 +127,16 @@ def test_devices_know_no_optimizer_and_no_figure(needs):
 
 def test_only_declared_dependencies_are_imported(needs):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = [x for x in ("io", "cluster", "animate") for x in project["optional-dependencies"][x]]
+    extras = [
+        x for x in ("io", "cluster", "animate", "cma") for x in project["optional-dependencies"][x]
+    ]
     declared = {
         requirement.split(">")[0].split("[")[0].replace("-", "_")
         for requirement in [*project["dependencies"], *extras]
     }
+    # What a distribution calls its modules, where that is not its own name.
+    modules = {"pillow": "PIL", "matplotlib": "mpl_toolkits"}
+    declared |= {module for name, module in modules.items() if name in declared}
     known = declared | sys.stdlib_module_names | {"diffmicro"}
     unknown = {
         f"{file.relative_to(ROOT)} imports {module}"
