@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +63,7 @@ MODEL = """
 @cache
 def library() -> ctypes.CDLL:
     """The loop over MuJoCo's steps, compiled against the installed package."""
-    import mujoco
-
-    home = Path(mujoco.__file__).parent
+    home = Path(str(import_module("mujoco").__file__)).parent
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "loop.so"
         own = [*FLAGS, f"-I{home / 'include'}", str(SOURCE), "-o", str(target), f"-L{home}"]
