@@ -1,16 +1,11 @@
 """The C baseline (`benchmarks/c/wrmma_moreau.c`), compiled on this machine and called by ctypes."""
 
 import ctypes
-import shutil
-import subprocess
-import tempfile
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
-SOURCE = Path(__file__).parent / "c" / "wrmma_moreau.c"
-FLAGS = ("-O3", "-march=native", "-shared", "-fPIC")
+from benchmarks.compiled import compiled
 
 PARAMETERS = (
     "mass_ratio", "device_length", "width", "height", "density", "rest_gap", "tethered_frequency",
@@ -26,13 +21,7 @@ NUMBERS, STATES = 13, 4
 @cache
 def library() -> ctypes.CDLL:
     """The compiled baseline."""
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    if compiler is None:
-        raise RuntimeError("benchmarks need a C compiler to compare with: install gcc.")
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "baseline.so"
-        subprocess.run([compiler, *FLAGS, str(SOURCE), "-o", str(target), "-lm"], check=True)
-        loaded = ctypes.CDLL(str(target))
+    loaded = compiled("wrmma_moreau")
     loaded.procedure.restype = ctypes.c_long
     return loaded
 

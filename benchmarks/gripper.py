@@ -5,24 +5,18 @@ random; every program solves the same equations of the exact model and stops at 
 """
 
 import ctypes
-import shutil
-import subprocess
-import tempfile
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from benchmarks.compiled import compiled
 from benchmarks.timing import in_turn, once, table
 from diffmicro._parameters import as_arrays
 from diffmicro.devices import gripper
 from tests.oracles import gripper as plain
-
-SOURCE = Path(__file__).parent / "c" / "gripper_shooting.c"
-FLAGS = ("-O3", "-march=native", "-shared", "-fPIC")
 
 BATCH, CHUNK = 1000, 125
 SCIPY_DESIGNS = 2
@@ -39,13 +33,7 @@ OPENING = -60.0
 @cache
 def library() -> ctypes.CDLL:
     """The compiled shooting solver."""
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    if compiler is None:
-        raise RuntimeError("benchmarks need a C compiler to compare with: install gcc.")
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "shooting.so"
-        subprocess.run([compiler, *FLAGS, str(SOURCE), "-o", str(target), "-lm"], check=True)
-        loaded = ctypes.CDLL(str(target))
+    loaded = compiled("gripper_shooting")
     loaded.closing.restype = ctypes.c_long
     return loaded
 

@@ -5,16 +5,13 @@ The second table is what a designer waits for: one second of the hexapod with im
 """
 
 import ctypes
-import shutil
-import subprocess
-import tempfile
 from functools import cache
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from benchmarks.compiled import compiled
 from benchmarks.timing import in_turn, table
 from diffmicro.devices import legs, legs_motion, legs_stepping
 from diffmicro.devices.legs_settling import pack
@@ -24,21 +21,13 @@ from diffmicro.mechanics.modes import propagator
 LANES, CHUNK, STEPS = 256, 64, 20000
 """Chunks of 64 lanes: their propagators and states fit the first cache."""
 
-SOURCE = Path(__file__).parent / "c" / "legs_modes.c"
 GOAL = 5
 
 
 @cache
 def library() -> ctypes.CDLL:
     """The compiled baseline."""
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    if compiler is None:
-        raise RuntimeError("benchmarks need a C compiler to compare with: install gcc.")
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "legs.so"
-        flags = ("-O3", "-march=native", "-shared", "-fPIC")
-        subprocess.run([compiler, *flags, str(SOURCE), "-o", str(target)], check=True)
-        return ctypes.CDLL(str(target))
+    return compiled("legs_modes")
 
 
 def parameter_sets(count: int) -> list[tuple[legs.Design, legs.Setting]]:

@@ -5,11 +5,7 @@ goes there by brute force, period after period, until a period gains less than 1
 """
 
 import ctypes
-import shutil
-import subprocess
-import tempfile
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import equinox as eqx
@@ -17,13 +13,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from benchmarks.compiled import compiled
 from benchmarks.timing import in_turn, table
 from diffmicro._parameters import as_arrays
 from diffmicro.devices import stickslip
 from diffmicro.devices.stickslip_model import Lumped, lump, motion, statics
 from diffmicro.devices.stickslip_motion import FAST_STEPS
 
-SOURCE = Path(__file__).parent / "c" / "stickslip.c"
 SCALAR = ("-O3", "-fno-tree-vectorize", "-fno-tree-slp-vectorize")
 SIMD = ("-O3", "-march=native", "-ffast-math")
 PERIODS, BATCH = 20, 64
@@ -32,16 +28,7 @@ PERIODS, BATCH = 20, 64
 @cache
 def library(flags: tuple[str, ...]) -> ctypes.CDLL:
     """The compiled baseline."""
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    if compiler is None:
-        raise RuntimeError("benchmarks need a C compiler to compare with: install gcc.")
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "stickslip.so"
-        subprocess.run(
-            [compiler, *flags, "-shared", "-fPIC", str(SOURCE), "-o", str(target), "-lm"],
-            check=True,
-        )
-        loaded = ctypes.CDLL(str(target))
+    loaded = compiled("stickslip", flags)
     loaded.drive.restype = ctypes.c_double
     return loaded
 

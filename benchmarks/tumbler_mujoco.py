@@ -7,7 +7,6 @@ per robot. The goals are those of the event method: 20 times below MuJoCo for on
 """
 
 import ctypes
-import subprocess
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -19,7 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from benchmarks.baseline import FLAGS
+from benchmarks.compiled import FLAGS, compiled
 from benchmarks.timing import in_turn, table
 from diffmicro._parameters import as_arrays
 from diffmicro.devices.tumbler import published_design, published_setting
@@ -29,7 +28,6 @@ from diffmicro.devices.tumbler_motion import State
 from diffmicro.dynamics.hybrid import Numerics
 from diffmicro.dynamics.hybrid import run as run_hybrid
 
-SOURCE = Path(__file__).parent / "c" / "tumbler_mujoco.c"
 STEP = 1e-5
 """MuJoCo's time step [s]."""
 
@@ -64,12 +62,9 @@ MODEL = """
 def library() -> ctypes.CDLL:
     """The loop over MuJoCo's steps, compiled against the installed package."""
     home = Path(str(import_module("mujoco").__file__)).parent
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "loop.so"
-        own = [*FLAGS, f"-I{home / 'include'}", str(SOURCE), "-o", str(target), f"-L{home}"]
-        found = next(home.glob("libmujoco.so*")).name
-        subprocess.run(["gcc", *own, f"-l:{found}", f"-Wl,-rpath,{home}", "-lm"], check=True)
-        loaded = ctypes.CDLL(str(target))
+    found = next(home.glob("libmujoco.so*")).name
+    places = (f"-L{home}", f"-l:{found}", f"-Wl,-rpath,{home}", "-lm")
+    loaded = compiled("tumbler_mujoco", (*FLAGS, f"-I{home / 'include'}"), places)
     loaded.load.restype = ctypes.c_void_p
     loaded.tumble.restype = ctypes.c_long
     return loaded

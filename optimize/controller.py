@@ -28,7 +28,7 @@ WANTED = np.array([-30, -25, -20, -15, -10, -5, 3, 6, 9, 12, 15, 18]) * 1e-3
 UNIT = 30e-3
 """Velocity that the network sees as one, m/s."""
 
-STEPS, RATE = 400, 3e-2
+STEPS, RATE = 1200, 2e-2
 
 
 class Controller(eqx.Module):
@@ -37,7 +37,7 @@ class Controller(eqx.Module):
     network: eqx.nn.MLP
 
     def __init__(self, key: Array):
-        self.network = eqx.nn.MLP(1, 2, width_size=12, depth=1, activation=jnp.tanh, key=key)
+        self.network = eqx.nn.MLP(1, 2, width_size=16, depth=2, activation=jnp.tanh, key=key)
 
     def __call__(self, wanted: Array) -> tuple[Array, Array]:
         phase, ratio = self.network(jnp.atleast_1d(wanted / UNIT))
