@@ -83,6 +83,10 @@ def free_names(text: str | None, module: ModuleType) -> tuple[str, ...]:
     for name in found:
         if table[name].words:
             raise BadInput(f"{name} takes words ({range_text(table[name])}): it has no derivative.")
+        if isinstance(table[name].default, int):
+            raise BadInput(
+                f"{name} is a whole number that sets the resolution: it has no derivative."
+            )
     return found
 
 
@@ -116,7 +120,8 @@ def point(module: ModuleType, given: Mapping[str, Any]) -> Point:
 def check_ranges(module: ModuleType, design: Any, setting: Any) -> None:
     """`BadInput` with status out_of_range for values outside what the model allows."""
     try:
-        check(_short_name(module), design, setting)
+        # A device may know contradictions beside the ranges.
+        getattr(module, "check_point", check)(_short_name(module), design, setting)
     except ValueError as complaint:
         raise BadInput(str(complaint), "out_of_range") from None
 
@@ -200,9 +205,14 @@ def _value(module: ModuleType, known: Parameter, value: Any) -> Any:
                 f"{_nearest(str(value), known.words)}"
             )
         return value
-    if known.shapes == ((),):
-        return _number(known, value)
-    return _array(known, value)
+    if known.shapes != ((),):
+        return _array(known, value)
+    number = _number(known, value)
+    if not isinstance(known.default, int):
+        return number
+    if number != int(number):
+        raise BadInput(f"{known.name} = {value} is not allowed; it has to be a whole number.")
+    return int(number)
 
 
 def _array(known: Parameter, value: Any) -> Any:

@@ -240,7 +240,7 @@ def respond(
     which leaves an error of its square. `extra`: responses of `ON_REQUEST` that are wanted. `throw`: raise
     an error when there is no result, where values are known (not inside transformations).
     """
-    _check("gripper.respond", design, setting, extra)
+    check_point("gripper.respond", design, setting, extra)
     steps = whole_number("steps", steps, arcs.SEGMENTS, FEWEST_SEGMENTS, 200)
     design, setting = as_arrays((design, setting))
     if tolerance is None:
@@ -348,7 +348,7 @@ def simulate(
     tolerance: Array | float | None = None,
 ) -> Trajectory:
     """The equilibria under `forces` [N], or under `points` of them from zero to the setting's force."""
-    _check("gripper.simulate", design, setting, ())
+    check_point("gripper.simulate", design, setting)
     points = whole_number("points", points, 41, 2, 10**5)
     steps = whole_number("steps", steps, arcs.SEGMENTS, FEWEST_SEGMENTS, 200)
     design, setting = as_arrays((design, setting))
@@ -470,7 +470,8 @@ def _apart(design: Design, lib: Any) -> Any:
     return lib.min(squares) > CLOSEST**2 * lib.max(squares)
 
 
-def _check(where: str, design: Design, setting: Setting, extra: Sequence[str]) -> None:
+def check_point(where: str, design: Design, setting: Setting, extra: Sequence[str] = ()) -> None:
+    """Raise ValueError for values that are out of range or contradict each other; traced ones pass."""
     check(where, design, setting)
     if not is_traced(design.hinge) and not bool(_apart(design, np)):
         raise ValueError(

@@ -320,7 +320,7 @@ def respond(
     A periodic motion's numbers and derivatives are those of the periodic motion, without what the transient
     adds. A motion that does not repeat is `erratic`: means over the window, derivatives NaN.
     """
-    _check("legs.respond", design, setting)
+    check_point("legs.respond", design, setting)
     steps = whole_number("steps", steps, STEPS, 10, MOST_STEPS)
     if settled and start is None:
         raise ValueError("legs.respond: settled=True needs `start`, a state to start from.")
@@ -496,7 +496,8 @@ def _harmless(design: Design) -> Design:
     )
 
 
-def _check(where: str, design: Design, setting: Setting) -> None:
+def check_point(where: str, design: Design, setting: Setting) -> None:
+    """Raise ValueError for values that are out of range or contradict each other; traced ones pass."""
     check(where, design, setting)
     sizes = {name: np.shape(getattr(design, name)) for name in Modes._fields}
     if design.leg_length is None and len(set(sizes.values())) > 1:
@@ -565,7 +566,7 @@ def simulate(
     the contact foot; other points move by `displacement @ (mode_shape / mode_shape[0]).T`. Only first
     derivatives are right.
     """
-    _check("legs.simulate", design, setting)
+    check_point("legs.simulate", design, setting)
     whole_number("periods", periods, 1, 1, 10**5)
     steps = whole_number("steps", steps, 200, 10, MOST_STEPS)
     design, setting, start = as_arrays((design, setting, start))

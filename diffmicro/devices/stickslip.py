@@ -209,7 +209,7 @@ def respond(
     A motion that does not settle is erratic: its force is that of the place it came to, within its scatter.
     `throw`: raise an error when there is no result, where values are known (not inside transformations).
     """
-    _check("stickslip.respond", design, setting)
+    check_point("stickslip.respond", design, setting)
     for name in extra:
         if name not in ON_REQUEST:
             raise ValueError(f"stickslip.respond: {name!r} is not one of {', '.join(ON_REQUEST)}.")
@@ -333,7 +333,7 @@ def simulate(
     design: Design, setting: Setting, *, periods: int = 3, steps: int | None = None
 ) -> Trajectory:
     """The motion from rest over some periods of the drive. `steps`: in the slow phase of a period, 2000."""
-    _check("stickslip.simulate", design, setting)
+    check_point("stickslip.simulate", design, setting)
     whole_number("periods", periods, 3, 1, 10**4)
     count = whole_number("steps", steps, STEPS, 4, 10**6)
     design, setting = as_arrays((design, setting))
@@ -429,7 +429,8 @@ def _harmless(legal: Array, design: Design, setting: Setting) -> tuple[Design, S
     return trees[0], trees[1]
 
 
-def _check(where: str, design: Design, setting: Setting) -> None:
+def check_point(where: str, design: Design, setting: Setting) -> None:
+    """Raise ValueError for values that are out of range or contradict each other; traced ones pass."""
     if not is_traced(setting.amplitude) and np.any(np.asarray(setting.amplitude) > 1e-4):
         raise ValueError(
             f"{where}: Setting.amplitude = {setting.amplitude} m is not allowed; it has to be above 0 and at "

@@ -175,7 +175,7 @@ def respond(
     Above the drag that friction can hold (`drag_ratio` above 1, or the track angle's cosine) the probe runs
     away; below the least friction force out of plane it is stalled.
     """
-    _check("tribometer.respond", design, setting)
+    check_point("tribometer.respond", design, setting)
     steps = whole_number("steps", steps, STEPS, MOST_COARSE, 2**16)
     design, setting = as_arrays((design, setting))
     if tolerance is None:
@@ -234,7 +234,8 @@ def _response(found: Steady, legal: Array, touched: Array) -> Response:
     )
 
 
-def _check(where: str, design: Design, setting: Setting) -> None:
+def check_point(where: str, design: Design, setting: Setting) -> None:
+    """Raise ValueError for values that are out of range or contradict each other; traced ones pass."""
     check(where, design, setting)
     if (setting.drag_ratio is None) == (setting.sliding_velocity is None):
         told = "neither is" if setting.drag_ratio is None else "both are"
@@ -272,7 +273,7 @@ def simulate(
 
     `steps`: as in `respond`, and with law mdr the number of points; `points`: of the other laws.
     """
-    _check("tribometer.simulate", design, setting)
+    check_point("tribometer.simulate", design, setting)
     steps = whole_number("steps", steps, STEPS, MOST_COARSE, 2**16)
     points = whole_number("points", points, 512, 4, 10**6)
     design, setting = as_arrays((design, setting))

@@ -206,7 +206,7 @@ def respond(
     Derivatives are those of the motion with `event`. With `implicit` they are derivatives of the discretization at
     fixed active set, which miss the impacts' times.
     """
-    _check("tumbler.respond", design, setting)
+    check_point("tumbler.respond", design, setting)
     if method not in METHODS:
         raise ValueError(f"tumbler.respond: method {method!r} is not one of {', '.join(METHODS)}.")
     for name in extra:
@@ -360,7 +360,7 @@ def simulate(
     `turns`: of the field, rounded to halves. `steps`: fewest points per turn; each event is one more. For
     motion in space see `tumbler_implicit.simulate_implicit`. Not for use inside transformations.
     """
-    _check("tumbler.simulate", design, setting)
+    check_point("tumbler.simulate", design, setting)
     half_turns = whole_number("turns * 2", round(2 * turns), 2, 1, 10**4)
     steps = whole_number("steps", steps, 400, 4, 10**5)
     design, setting, start = as_arrays((design, setting, start))
@@ -430,7 +430,8 @@ HARMLESS = dict(
 """Values that a lane with bad input runs on where the defaults do not fit together or are none."""
 
 
-def _check(where: str, design: Design, setting: Setting) -> None:
+def check_point(where: str, design: Design, setting: Setting) -> None:
+    """Raise ValueError for values that are out of range or contradict each other; traced ones pass."""
     check(where, design, setting)
     if not design.outline.startswith("spiked"):
         return

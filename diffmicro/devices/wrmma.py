@@ -283,7 +283,7 @@ def respond(
     Derivatives are those of the motion with `event`. With `moreau` they are derivatives of the
     discretization at fixed active set, which differ from the motion's wherever it slides or bounces.
     """
-    _check("wrmma.respond", design, setting)
+    check_point("wrmma.respond", design, setting)
     if method not in DEFAULT_STEPS:
         raise ValueError(
             f"wrmma.respond: method {method!r} is not one of {', '.join(DEFAULT_STEPS)}."
@@ -400,7 +400,8 @@ def _outcome(orbit: Orbit, displacement: Array) -> Array:
     return jnp.where(orbit.accepted, periodic, other)
 
 
-def _check(where: str, design: Design, setting: Setting) -> None:
+def check_point(where: str, design: Design, setting: Setting) -> None:
+    """Raise ValueError for values that are out of range or contradict each other; traced ones pass."""
     check(where, design, setting)
     gap, length = design.rest_gap, design.device_length
     if not is_traced(gap, length) and not np.all(np.asarray(gap) < np.asarray(length)):
@@ -470,7 +471,7 @@ def simulate(
     `steps`: fewest points per period. Each event appears as one more point, the state after it. Points after the
     last period repeat it.
     """
-    _check("wrmma.simulate", design, setting)
+    check_point("wrmma.simulate", design, setting)
     whole_number("periods", periods, 1, 1, 10**4)
     steps = whole_number("steps", steps, 200, 4, 10**5)
     design, setting, start = as_arrays((design, setting, start))

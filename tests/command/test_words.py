@@ -9,7 +9,7 @@ import pytest
 from diffmicro._parameters import parameter
 from diffmicro.command import words
 from diffmicro.command.words import BadInput
-from diffmicro.devices import wrmma
+from diffmicro.devices import stickslip, tribometer, wrmma
 
 
 class Design(eqx.Module):
@@ -171,3 +171,13 @@ def test_devices_by_name():
     assert words.device("wrmma") is wrmma
     with pytest.raises(BadInput, match="did you mean wrmma"):
         words.device("wrma")
+
+
+def test_whole_numbers_and_contradictions_of_a_device():
+    assert words.point(stickslip, {"springs": "100"}).setting.springs == 100
+    with pytest.raises(BadInput, match="whole number"):
+        words.point(stickslip, {"springs": "100.5"})
+    with pytest.raises(BadInput, match="whole number that sets the resolution"):
+        words.free_names("springs", stickslip)
+    with pytest.raises(BadInput, match="exactly one of"):
+        words.point(tribometer, {"drag_ratio": 0.5, "sliding_velocity": 0.01})
