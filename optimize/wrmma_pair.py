@@ -1,7 +1,7 @@
 """Two WRMMA robots in one field: can each be driven alone, at 3 and at 5 mT?
 
 They start as the published design and one with a softer spring. Free: mass ratio and tethered frequency of
-each, and at each field the load and the drive frequency of each over its own tethered one. Wanted at both
+each, the drive frequency of each over its own tethered one, and the load at each field. Wanted at both
 fields: each robot drives at its own frequency as fast as possible, while the other one stays below 1 um/s.
 The objective is the slowest of the four drives; more than 1 mm/s is the paper's multi-agent question
 answered.
@@ -9,6 +9,8 @@ answered.
 What limits the optimum: a robot stays only where the field's force on its hammer, amplified by its
 resonance, remains below the friction of its body. So the two resonances and their halves have to be apart,
 and the field that drives one at 3 mT must not wake the other at 5 mT.
+The start moves both at 3 mT and wakes the idle one at 5 mT by up to 6.6 mm/s. The result of seed 0 is still where it
+has to be, at both fields; its slowest drive makes 0.59 mm/s, so 1 mm/s is not reached here.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,15 +25,14 @@ FIELDS = {"3 mT": 3e-3, "5 mT": 5e-3}
 STILL = 1e-6
 """Speed below which a robot stays, m/s."""
 
-BOUNDS = {"mass_ratio": (0.5, 2.5), "tethered_frequency": (1e3, 6e3)}
-DRIVE = (0.7, 1.4)
+BOUNDS = {"mass_ratio": (0.5, 2.5), "tethered_frequency": (1e3, 6e3), "drive": (0.7, 1.4)}
 LOADS = {"3 mT": 32.0, "5 mT": 89.0}
 """Vertical load over weight, from electrostatic clamping, at each field: it decides who sticks. The starts
 keep the ratio of magnetic force to friction, which goes with the field squared."""
 
 STARTS = {
-    "first": {"mass_ratio": 1.5, "tethered_frequency": 1200.0},
-    "second": {"mass_ratio": 1.5, "tethered_frequency": 2300.0},
+    "first": {"mass_ratio": 1.5, "tethered_frequency": 1200.0, "drive": 0.9},
+    "second": {"mass_ratio": 1.5, "tethered_frequency": 2300.0, "drive": 0.9},
 }
 """The published design beside one with a softer spring: equal robots cannot be told apart."""
 
@@ -43,9 +44,6 @@ def problem() -> Any:
         Variable(f"{robot} {name}", *BOUNDS[name], start)
         for robot, starts in STARTS.items()
         for name, start in starts.items()
-    ]
-    variables += [
-        Variable(f"{robot} drive at {f}", *DRIVE, 0.9) for robot in STARTS for f in FIELDS
     ]
     points, moving, still = [], [], []
     for field_name, field in FIELDS.items():
@@ -74,7 +72,7 @@ def _place(robot: str, driven: str, field: str) -> Callable[[Mapping[str, Any]],
 
     def place(x: Mapping[str, Any]) -> dict[str, Any]:
         own = x[f"{robot} tethered_frequency"]
-        drive = x[f"{driven} drive at {field}"] * x[f"{driven} tethered_frequency"]
+        drive = x[f"{driven} drive"] * x[f"{driven} tethered_frequency"]
         return {
             "mass_ratio": x[f"{robot} mass_ratio"],
             "tethered_frequency": own,
@@ -88,6 +86,6 @@ def _place(robot: str, driven: str, field: str) -> Callable[[Mapping[str, Any]],
 STUDY = Study(
     "wrmma_pair",
     problem,
-    options={"method": "climb", "budget": 100, "lanes": 2},
+    options={"method": "climb", "budget": 240, "lanes": 2},
     show={"slowest drive": (1e3, "mm/s")},
 )
