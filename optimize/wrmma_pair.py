@@ -9,8 +9,8 @@ answered.
 What limits the optimum: a robot stays only where the field's force on its hammer, amplified by its
 resonance, remains below the friction of its body. So the two resonances and their halves have to be apart,
 and the field that drives one at 3 mT must not wake the other at 5 mT.
-The start moves both at 3 mT and wakes the idle one at 5 mT by up to 6.6 mm/s. The result of seed 0 is still where it
-has to be, at both fields; its slowest drive makes 0.59 mm/s, so 1 mm/s is not reached here.
+The start moves both at 3 mT and wakes the idle one at 5 mT by up to 6.6 mm/s. The result of seed 0 is still
+where it has to be, at both fields; its slowest drive makes 0.59 mm/s, so 1 mm/s is not reached here.
 """
 
 from collections.abc import Callable, Mapping
