@@ -151,11 +151,14 @@ def test_the_gradient_is_certified(case, of_scale, value_and_slopes):
     np.testing.assert_allclose(shown, slopes[0], rtol=1e-5)
 
 
+STARTING = [n for n in CASES if "start" in inspect.signature(device(n).respond).parameters]
+"""Devices whose steady state can be searched from a given start."""
+
+
+@pytest.mark.parametrize("case", STARTING, indirect=True, scope="module")
 def test_no_gradient_by_the_start(case):
     """The steady motion does not depend on where its search began."""
     module, design, setting, chosen = case
-    if "start" not in inspect.signature(module.respond).parameters:
-        pytest.skip("its steady state is not searched from a start that could be given")
     known = jax.lax.stop_gradient(module.respond(design, setting))
 
     def by_start(state):

@@ -42,18 +42,6 @@ def test_every_experiment_is_tested():
     assert set(STATEMENTS) == set(EXPERIMENTS)
 
 
-@pytest.fixture(scope="module")
-def found():
-    known = {}
-
-    def run(name):
-        if name not in known:
-            known[name] = EXPERIMENTS[name].run()
-        return known[name]
-
-    return run
-
-
 @pytest.mark.parametrize(
     "name",
     [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in EXPERIMENTS],

@@ -34,18 +34,6 @@ STATEMENTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def found():
-    known = {}
-
-    def run(name):
-        if name not in known:
-            known[name] = EXPERIMENTS[name].run()
-        return known[name]
-
-    return run
-
-
 def test_every_experiment_is_tested():
     assert set(STATEMENTS) == set(EXPERIMENTS)
 
