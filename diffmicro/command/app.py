@@ -28,6 +28,12 @@ Words = Annotated[
 Method = Annotated[str | None, typer.Option(help="Numerical method of the device.")]
 Steps = Annotated[str | None, typer.Option(help="Time resolution: steps per drive period.")]
 Names = Annotated[str | None, typer.Option(metavar="NAMES", help="Responses, separated by commas.")]
+TableFile = Annotated[
+    Path, typer.Option(metavar="FILE", help="Where to write: a file .csv, .npz or .jsonl.")
+]
+Figure = Annotated[
+    Path | None, typer.Option(metavar="FILE.png", help="Draw a figure too (.png, .pdf, .svg).")
+]
 Precision = Annotated[int, typer.Option(help="Bits of a number: 32 or 64.")]
 
 
@@ -152,24 +158,27 @@ def sweep(
         list[str],
         typer.Argument(metavar="key=start:stop:count", help="Also key=a,b,c; key=value."),
     ],
-    out: Annotated[Path, typer.Option(help="Where to write: a file .csv or .npz.")],
+    out: TableFile,
     carry: Annotated[
         str,
         typer.Option(help="Carry the state along the first key: up, down, both."),
     ] = "none",
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE.png", help="Draw a figure too.")
-    ] = None,
+    plot: Figure = None,
     response: Names = None,
     method: Method = None,
     steps: Steps = None,
     precision: Precision = 64,
+    workers: Annotated[int, typer.Option(help="Processes that share the points.")] = 1,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the sweep that did not end.")
+    ] = False,
 ) -> int:
     """Responses on a grid of parameters; every point has its status."""
-    from diffmicro.command.sweeping import run_sweep
+    from diffmicro.command.sweeping import Options, run_sweep
 
     _start(precision)
-    return run_sweep(device, pairs, out, carry, plot, response, _given(None, method, steps))
+    options = Options(out, carry, plot, response, workers, resume)
+    return run_sweep(device, pairs, options, _given(None, method, steps))
 
 
 @app.command()

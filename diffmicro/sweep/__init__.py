@@ -2,6 +2,22 @@
 
 from diffmicro.sweep.grids import grid
 from diffmicro.sweep.run import size, sweep
-from diffmicro.sweep.table import Table, join, write_csv, write_npz, writer
+from diffmicro.sweep.store import Store, StoreError, beside
+from diffmicro.sweep.table import Table, join, write_csv, write_jsonl, write_npz, writer
+from diffmicro.sweep.workers import WorkerDied
 
-__all__ = ["Table", "grid", "join", "size", "sweep", "write_csv", "write_npz", "writer"]
+__all__ = [
+    "Store",
+    "StoreError",
+    "Table",
+    "WorkerDied",
+    "beside",
+    "grid",
+    "join",
+    "size",
+    "sweep",
+    "write_csv",
+    "write_jsonl",
+    "write_npz",
+    "writer",
+]

@@ -4,7 +4,8 @@ Compiling a batch takes as long as some hundred single points, so few points are
 compiled function. Many go in chunks with a cheap search first, because under `vmap` every lane pays
 for the longest search; what the cheap search did not find is looped over with the full one.
 
-Left out: several devices and processes.
+Which lanes go together depends on their number alone (`cut`), so it does not matter who calculates
+them: see `sweep.workers` for several processes.
 """
 
 import inspect
@@ -51,19 +52,39 @@ def calculate(
     fails there is not repeated.
     """
     count = len(batch.lanes)
-    if count <= few:
-        yield from _loop(build, batch, np.arange(count))
+    width = min(chunk, count) if count > few else 1
+    for lanes in cut(count, few, chunk):
+        yield from calculate_lanes(build, batch, lanes, width, quick=quick, result_of=result_of)
+
+
+def cut(count: int, few: int = FEW, chunk: int = CHUNK) -> list[np.ndarray]:
+    """The lanes of `count` that are calculated in one go: one by one up to `few`, else in chunks."""
+    size = min(chunk, count) if count > few else 1
+    return [np.arange(first, min(first + size, count)) for first in range(0, count, size)]
+
+
+def calculate_lanes(
+    build: Callable[..., Callable[[Any, Any], Any]],
+    batch: Batch,
+    lanes: np.ndarray,
+    width: int,
+    *,
+    quick: dict[str, Any],
+    result_of: Callable[[Any], Any] = lambda response: response.result,
+) -> Iterator[Piece]:
+    """`calculate` on some lanes of a batch; `width`: lanes of one compiled call, 1: no batch."""
+    if width == 1:
+        yield from _loop(build, batch, lanes)
         return
     mapped = compiled_batch(build, tuple(quick.items()))
-    for first in range(0, count, chunk):
-        # The last chunk is filled up with its last lane: one shape, one compilation.
-        lanes = np.minimum(np.arange(first, first + min(chunk, count)), count - 1)
-        output = _on_host(mapped(*_take((batch.design, batch.setting), lanes)))
-        known = np.arange(min(chunk, count - first))
-        failed = np.isin(words(result_of(output))[known].astype(str), FAILURES) & bool(quick)
-        if not failed.all():
-            yield Piece(batch.lanes[lanes[known[~failed]]], _take(output, known[~failed]))
-        yield from _loop(build, batch, lanes[known[failed]])
+    # The last chunk is filled up with its last lane: one shape, one compilation.
+    filled = np.append(lanes, np.full(width - len(lanes), lanes[-1]))
+    output = _on_host(mapped(*_take((batch.design, batch.setting), filled)))
+    known = np.arange(len(lanes))
+    failed = np.isin(words(result_of(output))[known].astype(str), FAILURES) & bool(quick)
+    if not failed.all():
+        yield Piece(batch.lanes[lanes[~failed]], _take(output, known[~failed]))
+    yield from _loop(build, batch, lanes[failed])
 
 
 def quick_numerics(respond: Callable) -> dict[str, Any]:

@@ -1,15 +1,20 @@
-"""The result of a sweep: a column for each parameter and response, a row for each point; CSV, NPZ.
+"""Results as a table: a column for each parameter and response, a row for each point; files of it.
 
-A number that is not there is NaN in a column and in NPZ, and an empty cell in CSV; `status` says
-why.
+A number that is not there is NaN in a column and in NPZ, an empty cell in CSV, and null in JSON lines;
+in a sweep `status` says why. A file is there whole or not at all.
 """
 
 import csv
+import io
+import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
+from diffmicro.sweep.store import replace
 
 
 @dataclass(frozen=True)
@@ -47,12 +52,13 @@ def join(pieces: Sequence[Table]) -> Table:
 
 
 def write_csv(table: Table, path: Path) -> None:
-    """Columns as CSV with one line of names. Numbers keep all their digits."""
-    with path.open("w", newline="") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(table.columns)
-        for row in zip(*table.columns.values(), strict=True):
-            lines.writerow([_cell(value) for value in row])
+    """Columns as CSV with one line of names. Numbers keep all their digits; 1 and 0 are yes and no."""
+    text = io.StringIO(newline="")
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(table.columns)
+    for row in zip(*table.columns.values(), strict=True):
+        lines.writerow([_cell(value) for value in row])
+    replace(path, text.getvalue().encode())
 
 
 def write_npz(table: Table, path: Path) -> None:
@@ -61,10 +67,26 @@ def write_npz(table: Table, path: Path) -> None:
         name: column.astype(str) if column.dtype == object else column
         for name, column in table.columns.items()
     }
-    np.savez(path, allow_pickle=False, **arrays)
+    packed = io.BytesIO()
+    np.savez(packed, allow_pickle=False, **arrays)
+    replace(path, packed.getvalue())
 
 
-WRITERS: dict[str, Callable[[Table, Path], None]] = {".csv": write_csv, ".npz": write_npz}
+def write_jsonl(table: Table, path: Path) -> None:
+    """One JSON object a row. Numbers keep all their digits."""
+    names = list(table.columns)
+    rows = zip(*table.columns.values(), strict=True)
+    lines = (
+        json.dumps(dict(zip(names, map(_plain, row), strict=True)), allow_nan=False) for row in rows
+    )
+    replace(path, "".join(line + "\n" for line in lines).encode())
+
+
+WRITERS: dict[str, Callable[[Table, Path], None]] = {
+    ".csv": write_csv,
+    ".npz": write_npz,
+    ".jsonl": write_jsonl,
+}
 
 
 def writer(path: Path) -> Callable[[Table, Path], None]:
@@ -75,6 +97,15 @@ def writer(path: Path) -> Callable[[Table, Path], None]:
 
 
 def _cell(value: object) -> object:
-    if not isinstance(value, float):  # np.float64 is one
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, bool):
+        return int(value)
+    if not isinstance(value, float):
         return value
-    return "" if np.isnan(value) else repr(float(value))
+    return "" if math.isnan(value) else repr(value)
+
+
+def _plain(value: object) -> object:
+    """A value as JSON has it: a Python number, word, truth, or None for what is not finite."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,10 +1,14 @@
 """A device that answers at once: velocity = length * drive; a cheap search misses some points.
 
 Its upper branch (velocity 10 times larger) is reached above drive 2 and left below drive 1, so a
-carried state shows hysteresis.
+carried state shows hysteresis. Asked for, it kills its process at one drive.
 """
 
+import os
+import signal
+
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jax import Array
 
@@ -54,10 +58,16 @@ published_design, published_setting = Design, Setting
 FULL = Search()
 
 
-def respond(design, setting, *, start=None, search=FULL, window=200, offset=0.0, throw=True):
+def respond(
+    design, setting, *, start=None, search=FULL, window=200, offset=0.0, deadly=None, throw=True
+):
+    if isinstance(offset, str):
+        raise ValueError(f"offset = {offset} is not allowed; it has to be a number.")
     check("toy.respond", design, setting)
     legal = valid(design, setting)
     drive = jnp.asarray(setting.drive)
+    if deadly is not None:
+        jax.debug.callback(_die_at, drive, deadly)
     was_up = jnp.asarray(False) if start is None else start > 0
     up = (drive > 2) | (was_up & (drive > 1))
     sign = -1.0 if setting.waveform == "sine" else 1.0
@@ -74,3 +84,8 @@ def respond(design, setting, *, start=None, search=FULL, window=200, offset=0.0,
         result=from_code(outcome),
         state=jnp.where(known, jnp.where(up, 1.0, -1.0), jnp.nan),
     )
+
+
+def _die_at(drive, deadly):
+    if drive == deadly:
+        os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,145 @@
+"""Finished chunks of a sweep in a folder beside its file, so that nothing is calculated twice.
+
+`FILE.part/` holds `sweep.json` (the fingerprint: what the chunks depend on) and a file a chunk. Each is
+written under another name and renamed, and begins with a digest of the fingerprint, its number and its
+content. So a chunk that is torn, or of another sweep, is not loaded but calculated again. A
+folder with another fingerprint is an error that says what differs.
+"""
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+DIGEST = 32
+"""Bytes of a digest (SHA-256)."""
+
+
+class StoreError(ValueError):
+    """A folder of chunks that cannot be used as asked."""
+
+
+class Store:
+    """The chunks of one sweep. Nothing is on disk before the first chunk is.
+
+    path: the folder. resume: go on with what is there; otherwise there must be nothing.
+    kept, torn: how many chunks were loaded, and how many had to be thrown away.
+    """
+
+    def __init__(self, path: Path, resume: bool = False):
+        self.path, self.resume = path, resume
+        self.kept = self.torn = 0
+        self._known = path / "sweep.json"
+        self._mark = b""
+        self._text = ""
+
+    def begin(self, fingerprint: Mapping[str, Any], count: int) -> None:
+        """Look whether the folder is of this sweep of `count` chunks."""
+        self._text = json.dumps(fingerprint, indent=1, sort_keys=True) + "\n"
+        self._mark = hashlib.sha256(self._text.encode()).digest()
+        if not self.path.exists():
+            return
+        try:
+            there = json.loads(self._known.read_text())
+        except (OSError, ValueError):
+            raise StoreError(
+                f"{self.path} is not the folder of an unfinished sweep: sweep.json is missing or "
+                "not readable. Move it away, or delete it to start anew."
+            ) from None
+        different = _differences(there, json.loads(self._text))
+        if self.resume and different:
+            raise StoreError(
+                f"{self.path} is of another sweep: {'; '.join(different)}. Resume with the same "
+                "words, or delete the folder to start anew."
+            )
+        if not self.resume:
+            done = len(list(self.path.glob("chunk-*.bin")))
+            if different:
+                raise StoreError(
+                    f"{self.path} holds {done} chunks of another sweep that did not end "
+                    f"({different[0]}). Write to another file, or delete the folder."
+                )
+            raise StoreError(
+                f"{self.path} holds {done} of {count} chunks of this sweep, which did not end. Go on "
+                "with --resume, or delete the folder to start anew."
+            )
+
+    def load(self, number: int) -> dict[str, np.ndarray] | None:
+        """The arrays of a finished chunk; None where it has to be calculated."""
+        try:
+            content = self._file(number).read_bytes()
+        except FileNotFoundError:
+            return None
+        if content[:DIGEST] != self._digest(number, content[DIGEST:]):
+            self.torn += 1
+            return None
+        with np.load(io.BytesIO(content[DIGEST:]), allow_pickle=False) as arrays:
+            self.kept += 1
+            return dict(arrays)
+
+    def save(self, number: int, arrays: Mapping[str, np.ndarray]) -> None:
+        """Keep a finished chunk."""
+        if not self._known.exists():
+            self.path.mkdir(exist_ok=True)
+            replace(self._known, self._text.encode())
+        packed = io.BytesIO()
+        np.savez(packed, allow_pickle=False, **arrays)
+        content = packed.getvalue()
+        # A chunk that a power cut tears is found by its digest, so nobody waits for the disk (20 ms).
+        replace(self._file(number), self._digest(number, content) + content, wait=False)
+
+    def remove(self) -> None:
+        """Delete all that this class wrote, and the folder if nothing else is in it."""
+        if not self.path.is_dir():
+            return
+        for pattern in ("chunk-*.bin", "*.partial", "sweep.json"):
+            for file in self.path.glob(pattern):
+                file.unlink()
+        with suppress(OSError):
+            self.path.rmdir()
+
+    def _file(self, number: int) -> Path:
+        return self.path / f"chunk-{number:06d}.bin"
+
+    def _digest(self, number: int, content: bytes) -> bytes:
+        return hashlib.sha256(self._mark + str(number).encode() + content).digest()
+
+
+def beside(out: Path) -> Path:
+    """The folder of the chunks of the sweep that is written to `out`."""
+    return out.with_name(out.name + ".part")
+
+
+def replace(path: Path, content: bytes, wait: bool = True) -> None:
+    """Write a file so that it is there whole or not at all; `wait`: also after a power cut."""
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("wb") as file:
+        file.write(content)
+        if wait:
+            file.flush()
+            os.fsync(file.fileno())
+    os.replace(partial, path)
+
+
+def _differences(there: Any, here: Mapping[str, Any]) -> list[str]:
+    """What differs between two fingerprints, in words."""
+    if not isinstance(there, dict):
+        return ["sweep.json is none of a sweep"]
+    keys = dict.fromkeys([*here, *there])
+    return [
+        f"{key} is {_short(there.get(key))} there, {_short(here.get(key))} here"
+        for key in keys
+        if there.get(key) != here.get(key)
+    ]
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list) and len(value) > 4:
+        return f"[{value[0]}, {value[1]}, ..., {value[-1]}] ({len(value)} values)"
+    return str(value)

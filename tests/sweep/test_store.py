@@ -1,0 +1,225 @@
+"""Sweeps that are stopped, resumed and spread over processes end in the same bits."""
+
+import itertools
+import os
+
+import jax
+import numpy as np
+import pytest
+
+from diffmicro.sweep import Store, StoreError, Table, WorkerDied, beside, join, sweep
+from diffmicro.sweep.plan import WALK, Job, Work, fingerprint
+from diffmicro.sweep.store import DIGEST
+from tests.sweep import toy
+
+AXES = {"drive": np.linspace(0.0, 3.0, 2 * WALK + 3), "length": [1.0, 2.0]}
+"""Walks of three chunks, over the toy's hysteresis."""
+
+
+def same(one: Table, other: Table) -> bool:
+    """To the bit, with NaN where the other has it."""
+    assert list(one.columns) == list(other.columns)
+    return all(bits(one[name]) == bits(other[name]) for name in one.columns)
+
+
+def bits(column):
+    return column.dtype, column.tolist() if column.dtype == object else column.tobytes()
+
+
+def stopped(folder, chunks, axes=AXES, **options):
+    """A sweep that ends after some chunks."""
+    parts = sweep(toy, axes, store=Store(folder), **options)
+    list(itertools.islice(parts, chunks))
+    parts.close()
+
+
+@pytest.mark.parametrize("carry", ["none", "both"])
+@pytest.mark.parametrize("chunks", [1, 4, 7])
+def test_a_resumed_sweep_is_the_whole_one_and_calculates_only_what_is_missing(
+    tmp_path, carry, chunks
+):
+    whole = join(list(sweep(toy, AXES, carry=carry)))
+    folder = tmp_path / "a.csv.part"
+    stopped(folder, chunks, carry=carry)
+    assert len(list(folder.glob("chunk-*.bin"))) == chunks
+    store = Store(folder, resume=True)
+    assert same(join(list(sweep(toy, AXES, carry=carry, store=store))), whole)
+    assert (store.kept, store.torn) == (chunks, 0)
+    store.remove()
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("damage", ["short", "empty", "flipped", "swapped"])
+def test_a_torn_chunk_is_calculated_again_and_never_loaded(tmp_path, damage):
+    """In the middle of a walk, with finished chunks before and after it."""
+    folder = tmp_path / "part"
+    whole = join(list(sweep(toy, AXES, carry="up", store=Store(folder))))
+    chunks = sorted(folder.glob("chunk-*.bin"))
+    file, content = chunks[1], chunks[1].read_bytes()
+    bits = bytearray(content)
+    bits[DIGEST + 400] ^= 1
+    damaged = {
+        "short": content[: len(content) // 2],
+        "empty": b"",
+        "flipped": bytes(bits),
+        "swapped": chunks[2].read_bytes(),  # whole, but another chunk
+    }
+    file.write_bytes(damaged[damage])
+    store = Store(folder, resume=True)
+    assert same(join(list(sweep(toy, AXES, carry="up", store=store))), whole)
+    assert (store.kept, store.torn) == (len(chunks) - 1, 1)
+    assert file.read_bytes() == content
+
+
+def test_a_file_that_was_never_renamed_is_no_chunk(tmp_path):
+    stopped(tmp_path / "part", 2)
+    (tmp_path / "part" / "chunk-000005.bin.partial").write_bytes(b"half a ch")
+    store = Store(tmp_path / "part", resume=True)
+    assert same(join(list(sweep(toy, AXES, store=store))), join(list(sweep(toy, AXES))))
+    store.remove()
+    assert not (tmp_path / "part").exists()
+
+
+@pytest.mark.parametrize(
+    "change, told",
+    [
+        (dict(axes={"drive": np.linspace(0.0, 2.9, 35), "length": [1.0, 2.0]}), "drive is"),
+        (dict(axes={"length": [1.0, 2.0], "drive": AXES["drive"]}), "order of the keys is"),
+        (dict(design=toy.Design(share=0.25)), "share is 0.5 there, 0.25 here"),
+        (dict(setting=toy.Setting(waveform="sine")), "waveform is square there, sine here"),
+        (dict(responses=["velocity"]), "responses is"),
+        (dict(carry="up"), "carry is none there, up here"),
+        (dict(offset=1.0), "numerics is"),
+    ],
+)
+def test_another_sweep_does_not_resume_and_says_what_differs(tmp_path, change, told):
+    folder = tmp_path / "part"
+    stopped(folder, 3)
+    options = {"axes": AXES} | change
+    with pytest.raises(StoreError, match=told):
+        next(sweep(toy, options.pop("axes"), store=Store(folder, resume=True), **options))
+    assert len(list(folder.glob("chunk-*.bin"))) == 3
+
+
+@pytest.mark.parametrize("key", ["precision", "version of diffmicro", "version of jaxlib", "cut"])
+def test_precision_versions_and_the_cut_belong_to_the_fingerprint(tmp_path, key):
+    job = Job(toy.__name__, AXES, toy.Design(), toy.Setting(), ("velocity",), "none", {})
+    found = fingerprint(job)
+    store = Store(tmp_path / "part")
+    store.begin(found, 1)
+    store.save(0, {"velocity": np.zeros(1)})
+    with pytest.raises(StoreError, match=f"{key} is .* there, other here"):
+        Store(tmp_path / "part", resume=True).begin(found | {key: "other"}, 1)
+
+
+def test_precision_is_what_jax_calculates_in():
+    job = Job(toy.__name__, AXES, toy.Design(), toy.Setting(), ("velocity",), "none", {})
+    assert fingerprint(job)["precision"] == 64
+    with jax.enable_x64(False):
+        assert fingerprint(job)["precision"] == 32
+
+
+def test_without_resume_nothing_is_overwritten(tmp_path):
+    folder = tmp_path / "part"
+    stopped(folder, 3)
+    with pytest.raises(StoreError, match=r"holds 3 of 70 chunks .* --resume"):
+        next(sweep(toy, AXES, store=Store(folder)))
+    with pytest.raises(StoreError, match=r"holds 3 chunks of another sweep .*carry"):
+        next(sweep(toy, AXES, store=Store(folder), carry="up"))
+    assert len(list(folder.glob("chunk-*.bin"))) == 3
+
+
+@pytest.mark.parametrize("content", [None, "not JSON", "[1]"])
+def test_a_folder_of_something_else_is_left_alone(tmp_path, content):
+    folder = beside(tmp_path / "a.csv")
+    folder.mkdir()
+    (folder / "thesis.tex").write_text("years of work")
+    if content is not None:
+        (folder / "sweep.json").write_text(content)
+    for resume in (False, True):
+        with pytest.raises(StoreError, match="a.csv.part"):
+            next(sweep(toy, AXES, store=Store(folder, resume)))
+    Store(folder).remove()
+    assert (folder / "thesis.tex").read_text() == "years of work"
+
+
+@pytest.mark.parametrize("carry", ["none", "both"])
+def test_several_processes_find_the_same_bits(tmp_path, carry):
+    axes = {**AXES, "waveform": ["square", "sine"], "share": [None, 0.25]}
+    alone = join(list(sweep(toy, axes, carry=carry)))
+    pieces = list(sweep(toy, axes, carry=carry, workers=2, store=Store(tmp_path / "part")))
+    assert same(join(pieces), alone)
+    if carry == "both":
+        assert alone["velocity"].max() == 60.0  # the upper branch was reached
+    # What processes left behind is what one process would have left.
+    store = Store(tmp_path / "part", resume=True)
+    assert same(join(list(sweep(toy, axes, carry=carry, store=store))), alone)
+    assert store.kept == len(pieces)
+
+
+def test_a_process_that_dies_names_its_chunk_and_the_finished_ones_are_kept(tmp_path):
+    axes = {"drive": np.linspace(0.0, 1.0, 40)}
+    store = Store(tmp_path / "part")
+    with pytest.raises(WorkerDied, match=r"chunk 31 of 40 \(1 point from drive = 0.769.*SIGKILL"):
+        list(sweep(toy, axes, workers=2, store=store, deadly=float(axes["drive"][30])))
+    kept = Store(tmp_path / "part", resume=True)
+    with pytest.raises(WorkerDied, match="chunk 31 of 40"):
+        list(sweep(toy, axes, workers=2, store=kept, deadly=float(axes["drive"][30])))
+    assert kept.kept >= 29
+
+
+def test_what_a_device_complains_about_is_an_error_here_too():
+    with pytest.raises(ValueError, match="offset = nonsense"):
+        list(sweep(toy, AXES, workers=2, offset="nonsense"))
+
+
+def test_no_process_outlives_a_sweep_that_is_given_up():
+    parts = sweep(toy, {"drive": np.linspace(0.0, 1.0, 200)}, workers=2)
+    next(parts)
+    children = children_of(os.getpid())
+    assert len(children) >= 2
+    parts.close()
+    assert not {child for child in children if alive(child)} - trackers(children)
+
+
+def children_of(pid):
+    listed = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return {child for child in listed if alive(child) and stat(child)[1] == str(pid)}
+
+
+def trackers(pids):
+    """Python's own helper for spawned processes stays for the next ones."""
+    return {pid for pid in pids if alive(pid) and b"resource_tracker" in cmdline(pid)}
+
+
+def cmdline(pid):
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        return file.read()
+
+
+def stat(pid):
+    """State, parent and more."""
+    with open(f"/proc/{pid}/stat") as file:
+        return file.read().rpartition(")")[2].split()
+
+
+def alive(pid):
+    try:
+        return stat(pid)[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_no_workers_are_an_error():
+    with pytest.raises(ValueError, match="at least 1"):
+        next(sweep(toy, AXES, workers=0))
+
+
+def test_chunks_cover_every_row_once():
+    for carry in ("none", "up", "both"):
+        job = Job(toy.__name__, AXES, toy.Design(), toy.Setting(), ("velocity",), carry, {})
+        chunks = Work(job).chunks
+        assert [chunk.number for chunk in chunks] == list(range(len(chunks)))
+        rows = np.concatenate([chunk.rows for chunk in chunks])
+        assert sorted(rows) == list(range(70 * (2 if carry == "both" else 1)))
+        assert all(chunk.after is None or chunk.after < chunk.number for chunk in chunks)
