@@ -17,6 +17,7 @@ NAMES = (
     "tumbler",
     "tumbler_mujoco",
     "legs",
+    "pareto",
     "imports",
 )
 

@@ -18,5 +18,5 @@ STUDIES = (
 )
 """Names of all studies: `optimize.<name>`."""
 
-PROGRAMS = ("legs_identify", "controller", "flagship")
+PROGRAMS = ("legs_identify", "controller", "flagship", "fronts")
 """What is not one optimization: modules with `run(seed, out)` and `summary(found)`."""
