@@ -11,7 +11,7 @@ From modes, gains and gap to the height at which the foot bounces, differentiabl
 | Phi | `mode_shape` (points, modes), contact foot first | - |
 | k of eq. 15 | `dominant_mode` | - |
 | -alpha of eq. 19 | `restitution` | - |
-| F_SS | `film`, `electrostatic` and their offsets | N m^2 s, N m^2/V^2, m |
+| F_SS | `film`, `electrostatic`, `adhesion` and their offsets | N m^2 s, N m^2/V^2, N m^3, m |
 | N_B, A_max, A_avg of Table 3 | `bounce_rate`, `peak_height`, `bounce_height` | 1/s, m, m |
 
 Corrections to the paper: the coefficient of restitution -0.51 is alpha of eqs. 6 and 19-28 (eq. 10 has one
@@ -29,7 +29,6 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
@@ -37,12 +36,27 @@ from diffmicro._parameters import as_arrays, check, is_traced, parameter, valid,
 from diffmicro._reasons import reason_code
 from diffmicro._results import RESULTS, code, from_code, raise_failure
 from diffmicro.devices import legs_stepping
-from diffmicro.devices.legs_motion import MOST_STEPS, LegsMotion, Record
-from diffmicro.devices.legs_settling import SHORTEST, follow, pack, period_map, settle, unpack
+from diffmicro.devices.legs_model import (
+    Units,
+    check_sizes,
+    harmless,
+    lump,
+    modes_of,
+    scaled,
+)
+from diffmicro.devices.legs_model import free_amplitude as free_amplitude
+from diffmicro.devices.legs_motion import MOST_STEPS, LegsMotion
+from diffmicro.devices.legs_settling import (
+    SHORTEST,
+    follow,
+    observed,
+    pack,
+    period_map,
+    settle,
+    unpack,
+)
 from diffmicro.dynamics.window import substitute
-from diffmicro.mechanics import beam_modes
-from diffmicro.mechanics.modes import frequency_response
-from diffmicro.mechanics.restitution import LAWS, shares
+from diffmicro.mechanics.restitution import LAWS
 
 FITTED = "fitted to Table 3, not published"
 
@@ -60,6 +74,8 @@ class Design(eqx.Module):
     film_offset: height at which the film acts at contact [m].
     electrostatic: coefficient of the electrostatic attraction [N m^2/V^2].
     electrostatic_offset: height at which the attraction acts at contact [m].
+    adhesion: coefficient of the adhesion, Hamaker's constant times area over 6 pi [N m^3].
+    adhesion_offset: height at which the adhesion acts at contact [m].
     leg_length: length of a clamped leg; given with its section, it makes frequency, gain and mobility [m].
     leg_thickness: thickness of the leg, both halves active [m].
     leg_width: width of the leg [m].
@@ -104,6 +120,8 @@ class Design(eqx.Module):
     film_offset: Array | float = parameter(2.74e-6, "", FITTED, above=0)
     electrostatic: Array | float = parameter(1.11e-18, "", FITTED, low=0)
     electrostatic_offset: Array | float = parameter(2.74e-6, "", FITTED, above=0)
+    adhesion: Array | float = parameter(0.0, "", "not in the paper; 0 is off", low=0)
+    adhesion_offset: Array | float = parameter(2.74e-6, "", "as the film's", above=0)
     leg_length: Array | float | None = parameter(None, "L", "model of a clamped leg", above=0)
     leg_thickness: Array | float | None = parameter(None, "t", "model of a clamped leg", above=0)
     leg_width: Array | float | None = parameter(None, "b", "model of a clamped leg", above=0)
@@ -218,83 +236,6 @@ def published_setting(**overrides: Any) -> Setting:
     return Setting(**overrides)
 
 
-class Modes(NamedTuple):
-    """What is known of the modes at the contact foot, SI."""
-
-    frequency: Array
-    damping: Array
-    gain: Array
-    mobility: Array
-
-
-def modes_of(design: Design) -> Modes:
-    """The modes that are given, or those of the leg that is given."""
-    damping = jnp.asarray(design.damping)
-    if design.leg_length is None:
-        numbers = (design.frequency, design.gain, design.mobility)
-        frequency, gain, mobility = (jnp.asarray(x) for x in numbers)
-        return Modes(frequency, damping, gain, mobility)
-    n = damping.shape[0]
-    given = (design.leg_length, design.leg_thickness, design.leg_width)
-    length, thickness, width = (jnp.asarray(x) for x in given)
-    young, density = jnp.asarray(design.leg_young), jnp.asarray(design.leg_density)
-    return Modes(
-        beam_modes.frequencies(length, thickness, young, density, n),
-        damping,
-        beam_modes.gains(length, thickness, design.leg_piezo, n),
-        beam_modes.mobilities(length, thickness, width, density, n),
-    )
-
-
-def free_amplitude(design: Design, setting: Setting) -> Array:
-    """Amplitude of the foot far from the ground under a sine, from the frequency response [m]."""
-    modes = modes_of(design)
-    drive = jnp.asarray(setting.drive_frequency)
-    real, imaginary = frequency_response(modes.frequency, modes.damping, drive)
-    return setting.voltage * jnp.hypot(jnp.sum(modes.gain * real), jnp.sum(modes.gain * imaginary))
-
-
-class Units(NamedTuple):
-    """Units of length [m], time [s] and force over acceleration, the mass at the foot [kg]."""
-
-    length: Array
-    time: Array
-    mass: Array
-
-
-def lump(design: Design, setting: Setting) -> tuple[LegsMotion, Units]:
-    """The numbers that the motion depends on, in units of the static deflection and the drive period."""
-    modes = modes_of(design)
-    period = 1.0 / jnp.asarray(setting.drive_frequency)
-    total = jnp.sum(modes.mobility)
-    free = jax.lax.stop_gradient(setting.voltage * jnp.sum(jnp.abs(modes.gain)))
-    # Without a drive the gap is the scale, and without a gap a micrometer.
-    gap = jax.lax.stop_gradient(jnp.asarray(setting.gap))
-    unit = jnp.where(free > 0, free, jnp.where(gap > 0, gap, 1e-6))
-    dominant = None if design.dominant_mode is None else jnp.asarray(design.dominant_mode) - 1
-    shape = design.mode_shape if setting.law == "point" else None
-    share = shares(setting.law, modes.mobility, dominant, shape)
-    impulsive = setting.law == "full" or (setting.law == "point" and shape is None)
-    numbers = dict(
-        frequency=2 * jnp.pi * modes.frequency * period,
-        damping=modes.damping,
-        gain=modes.gain * setting.voltage / unit,
-        mobility=modes.mobility / total,
-        share=share,
-        film=design.film * total * (period / unit / unit / unit),
-        film_offset=design.film_offset / unit,
-        pull=design.electrostatic * setting.voltage**2 * total * (period**2 / unit / unit / unit),
-        pull_offset=design.electrostatic_offset / unit,
-        gap=setting.gap / unit,
-        restitution=setting.restitution,
-        threshold=setting.bounce_threshold / unit,
-    )
-    dtype = jnp.result_type(float, *numbers.values())
-    numbers = {name: jnp.asarray(number, dtype) for name, number in numbers.items()}
-    system = LegsMotion(**numbers, square=setting.waveform == "square", impulsive=impulsive)
-    return system, Units(unit, period, 1.0 / total)
-
-
 STEPS = 24
 """Fewest steps per drive period; twenty per cycle of the fastest mode are usually more."""
 
@@ -351,17 +292,17 @@ def _respond(
     settled: bool,
 ) -> Response:
     legal = valid(design, setting) & (jnp.sum(modes_of(design).mobility) > 0)
-    harmless = _harmless(design), Setting(waveform=setting.waveform, law=setting.law, window=0.1)
+    other = harmless(design), Setting(waveform=setting.waveform, law=setting.law, window=0.1)
     design, setting = jax.tree.map(
-        lambda own, other: jnp.where(legal, own, jnp.asarray(other, own.dtype)),
+        lambda own, tame: jnp.where(legal, own, jnp.asarray(tame, own.dtype)),
         (design, setting),
-        as_arrays(harmless),
+        as_arrays(other),
     )
     system, units = lump(design, setting)
     parameters, unravel = ravel_pytree(system)
     tolerance = tolerance.astype(parameters.dtype)
     mapped = period_map(unravel, steps)
-    origin = pack(system.rest()) if start is None else _scaled(system, units, start)
+    origin = pack(system.rest()) if start is None else scaled(system, units, start)
     turns = 1.0 / units.time
     if settled:
         orbit = follow(mapped, parameters, origin, tolerance, multiple)
@@ -393,36 +334,9 @@ def _told(
     tolerance: Array,
 ) -> Response:
     """What was found, in SI."""
-    seen, accepted = Record(*orbit.observed), orbit.accepted
-    periods = orbit.periods.astype(parameters_dtype(system))
-    state = orbit.state
-    growth = jnp.log(jnp.maximum(orbit.multiplier, jnp.finfo(state.dtype).tiny)) / periods
-    spread = jnp.zeros_like(growth)
-    multiplier = orbit.multiplier
-    outcome = jnp.where(accepted, code(RESULTS.successful), code(RESULTS.no_orbit))
-    if window is not None:
-        count = window.periods.astype(periods.dtype)
-        each = jax.tree.map(lambda x: x[:-1], window.record)
-        stand_in = jax.tree.map(lambda x: jnp.mean(x) * (periods / count), each)
-        extremes = dict(
-            peak=jnp.mean(each.peak), low=jnp.mean(each.low), margin=jnp.min(each.margin)
-        )
-        stand_in = stand_in._replace(**extremes)
-        # Where there is no orbit its derivative, NaN, goes with the number that stands in its place.
-        seen = jax.tree.map(
-            lambda own, other: substitute(
-                jnp.where(accepted, jax.lax.stop_gradient(own), other), own
-            ),
-            seen,
-            jax.lax.stop_gradient(stand_in),
-        )
-        last = jnp.where(accepted, state, window.states[0])
-        state = substitute(jax.lax.stop_gradient(last), state)
-        growth = jnp.where(accepted, growth, window.growth / count)
-        multiplier = jnp.where(accepted, multiplier, jnp.exp(growth))
-        spread = jnp.std(each.height / count, ddof=1) / each.height.shape[0] ** 0.5
-        spread = jnp.where(accepted, 0.0, spread)
-        outcome = jnp.where(accepted, outcome, window.outcome)
+    accepted = orbit.accepted
+    periods = orbit.periods.astype(system.gap.dtype)
+    seen, state, growth, multiplier, spread, outcome = observed(orbit, window)
     outcome = jnp.where(
         system.steps(steps, tolerance) >= MOST_STEPS, code(RESULTS.step_limit), outcome
     )
@@ -458,83 +372,15 @@ def _told(
     )
 
 
-def parameters_dtype(system: LegsMotion) -> Any:
-    """The precision of a motion."""
-    return system.gap.dtype
-
-
 def _without_gradient(value: Array) -> Array:
     """The value, with a derivative that is NaN: a statistic that has none here."""
     return substitute(jax.lax.stop_gradient(value), value * jnp.nan)
 
 
-def _scaled(system: LegsMotion, units: Units, start: MotionState) -> Array:
-    """A state in natural units, less the steady response."""
-    speed = start.speed * (units.time / units.length)
-    return jnp.concatenate([start.displacement / units.length, speed]) + pack(system.rest())
-
-
-def _harmless(design: Design) -> Design:
-    """A design of the same shapes that makes sense, for lanes that do not."""
-
-    def like(value: Any, number: float) -> Array:
-        return jnp.full(jnp.shape(value), number)
-
-    leg = design.leg_length is not None
-    shape = design.mode_shape
-    section = dict(
-        leg_length=1e-2, leg_thickness=3e-4, leg_width=1e-3, leg_young=60e9, leg_density=7600.0
-    )
-    return Design(
-        frequency=like(design.frequency, 100.0),
-        damping=like(design.damping, 0.05),
-        gain=like(design.gain, 1e-7),
-        mobility=like(design.mobility, 1e4),
-        mode_shape=None if shape is None else jnp.eye(*np.shape(shape)[:2]) + 0.5,
-        dominant_mode=None if design.dominant_mode is None else 1.0,
-        **(section if leg else {}),
-    )
-
-
 def check_point(where: str, design: Design, setting: Setting) -> None:
     """Raise ValueError for values that are out of range or contradict each other; traced ones pass."""
     check(where, design, setting)
-    sizes = {name: np.shape(getattr(design, name)) for name in Modes._fields}
-    if design.leg_length is None and len(set(sizes.values())) > 1:
-        told = ", ".join(f"{name} {shape}" for name, shape in sizes.items())
-        raise ValueError(
-            f"{where}: Design has modes of unlike number: {told}. Give frequency, damping, gain and mobility "
-            "one value per mode each."
-        )
-    n = sizes["damping"][0]
-    leg = {name: getattr(design, f"leg_{name}") for name in LEG}
-    missing = [f"leg_{name}" for name, value in leg.items() if value is None]
-    if 0 < len(missing) < len(LEG):
-        raise ValueError(
-            f"{where}: Design.{missing[0]} is missing. A leg needs all of "
-            f"{', '.join('leg_' + name for name in LEG)}; leave all out to give the modes themselves."
-        )
-    shape = design.mode_shape
-    if shape is not None:
-        points, columns = np.shape(shape)
-        if columns != n or (setting.law == "point" and points != n):
-            raise ValueError(
-                f"{where}: Design.mode_shape has {points} points and {columns} modes, but there are {n} modes. "
-                "Give one column per mode; the law `point` needs as many points as modes."
-            )
-    k = design.dominant_mode
-    if (
-        k is not None
-        and not is_traced(k)
-        and not np.all(np.isin(np.asarray(k), np.arange(1, n + 1)))
-    ):
-        raise ValueError(
-            f"{where}: Design.dominant_mode = {k} is not allowed; it has to be a whole number from 1 to {n}, the "
-            "number of the mode that takes the impulse."
-        )
-
-
-LEG = ("length", "thickness", "width", "young", "density")
+    check_sizes(where, design, setting)
 
 
 class Trajectory(NamedTuple):
@@ -563,8 +409,8 @@ def simulate(
 
     `steps`: fewest points per period. `advances`: tried steps in all, 1.5 times the steps and 400 a period if
     not given. Points after the last period repeat it. `displacement` and `modal_speed` are (times, modes) of
-    the contact foot; other points move by `displacement @ (mode_shape / mode_shape[0]).T`. Only first
-    derivatives are right.
+    the contact foot; other points move by `displacement @ (mode_shape / mode_shape[0]).T`. First
+    derivatives are right; second derivatives are NaN from the first impact on.
     """
     check_point("legs.simulate", design, setting)
     whole_number("periods", periods, 1, 1, 10**5)
@@ -583,7 +429,7 @@ def simulate(
 def _simulate(design, setting, start, *, periods: int, steps: int, advances: int) -> Trajectory:
     system, units = lump(design, setting)
     count = system.steps(steps, 1e-9)
-    origin = system.rest() if start is None else unpack(_scaled(system, units, start))
+    origin = system.rest() if start is None else unpack(scaled(system, units, start))
     _, path = legs_stepping.trace(system, origin, count, advances, periods)
     share = path.step / count + path.since
     steady, rate = system.steady(path.phase)

@@ -4,7 +4,7 @@ Time in drive periods, length in a unit that the device picks. The foot is at h 
 
     x_j'' + 2 zeta_j w_j x_j' + w_j^2 (x_j - g_j u(t)) = m_j F(t, h, h') + s_j lambda,      sum m_j = sum s_j = 1,
 
-with the film's and the electrostatic force F (as an acceleration of the foot) and the contact force lambda.
+with the small-scale forces F of `mechanics/films` (as an acceleration of the foot) and the contact force lambda.
 The state is x_j less the steady response to the drive, so drive and modes are exact for any step
 (`mechanics/modes`), and steps are there for F alone: Lawson's method, the classical Runge-Kutta method in the
 coordinates in which the modes do not move, of fourth order in F.
@@ -17,9 +17,9 @@ coordinates in which the modes do not move, of fourth order in F.
 One advance (`legs_stepping`) tries one step. If it ends beyond an event, or could have missed a dip, it is not
 taken: its length is changed (parabola, then Newton's method in a bracket) and the next advance tries again, so
 that lanes of a batch never wait for each other. A landed event shifts the state by its own rate times - h/h',
-which is rounding in value and the event time's derivative in derivative (the saltation terms; first
-derivatives only). Rebounds slower than `CHATTER` while the foot is pressed down end in contact; the modes then
-move on with h = h' = 0.
+which is rounding in value and the event time's derivative in derivative (the saltation terms). That is right
+once: second derivatives through an event are NaN, those of a motion without events are right. Rebounds slower
+than `CHATTER` while the foot is pressed down end in contact; the modes then move on with h = h' = 0.
 """
 
 import math
@@ -30,7 +30,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from diffmicro.mechanics.films import electrostatic, squeeze_film
+from diffmicro.mechanics.films import adhesion, electrostatic, squeeze_film
 from diffmicro.mechanics.modes import Table, frequency_response, table
 
 PER_CYCLE = 20.0
@@ -61,6 +61,8 @@ class LegsMotion(eqx.Module):
     film_offset: Array
     pull: Array
     pull_offset: Array
+    adhesion: Array
+    adhesion_offset: Array
     gap: Array
     restitution: Array
     threshold: Array
@@ -115,6 +117,32 @@ class LegsMotion(eqx.Module):
         """The state at the start of a period of a structure at rest."""
         x, v = self.steady(phase_at(jnp.zeros_like(self.gap)))
         return State(tuple(-x), tuple(-v))
+
+
+@jax.custom_jvp
+def once_differentiable(x: Array, where: Array) -> Array:
+    """x, whose first derivative is right and whose second is NaN where told so: never silently wrong."""
+    del where
+    return x
+
+
+@once_differentiable.defjvp
+def _once_jvp(primals, tangents):
+    x, where = primals
+    return once_differentiable(x, where), tangents[0] * _constant(x, where)
+
+
+@jax.custom_jvp
+def _constant(x: Array, where: Array) -> Array:
+    """One, with a derivative by x of NaN where told so."""
+    del where
+    return jnp.ones_like(x)
+
+
+@_constant.defjvp
+def _constant_jvp(primals, tangents):
+    x, where = primals
+    return _constant(x, where), tangents[0] * jnp.where(where, jnp.nan, 0.0).astype(x.dtype)
 
 
 def _safe(x: Array) -> Array:
@@ -233,8 +261,10 @@ def force_on_foot(system: LegsMotion, height: Array, speed: Array, square: Array
     """F of the module docstring. A trial step may end below the ground, where the offsets keep F finite."""
     film_height = jnp.maximum(height, -0.5 * system.film_offset)
     pull_height = jnp.maximum(height, -0.5 * system.pull_offset)
+    bond_height = jnp.maximum(height, -0.5 * system.adhesion_offset)
     film = squeeze_film(film_height, speed, system.film, system.film_offset)
-    return film + square * electrostatic(pull_height, 1.0, system.pull, system.pull_offset)
+    bond = adhesion(bond_height, system.adhesion, system.adhesion_offset)
+    return film + bond + square * electrostatic(pull_height, 1.0, system.pull, system.pull_offset)
 
 
 def linear_acceleration(system: LegsMotion, x: Any, v: Any) -> Any:

@@ -30,6 +30,7 @@ from diffmicro.dynamics.orbits import (
     differentiable,
     find_orbit,
 )
+from diffmicro.dynamics.window import substitute
 
 TWINS = 6
 """Motions from slightly different starts: with the shadow eight lanes, one vector of the processor."""
@@ -100,6 +101,52 @@ def follow(
 ) -> Orbit:
     """The periodic motion next to `start`, with derivatives."""
     return find_orbit(mapped, parameters, start, FOLLOW, tolerance, multiple)
+
+
+class Observed(NamedTuple):
+    """Record, state, growth of a disturbance per period, multiplier, error of the mean height, status."""
+
+    record: Record
+    state: Array
+    growth: Array
+    multiplier: Array
+    spread: Array
+    outcome: Array
+
+
+def observed(orbit: Orbit, window: Settled | None) -> Observed:
+    """What is known of a periodic motion; where there is none, of the window, with derivatives that are NaN.
+
+    `window` None: only the orbit was looked for.
+    """
+    seen, accepted, state = Record(*orbit.observed), orbit.accepted, orbit.state
+    periods = orbit.periods.astype(state.dtype)
+    growth = jnp.log(jnp.maximum(orbit.multiplier, jnp.finfo(state.dtype).tiny)) / periods
+    outcome = jnp.where(accepted, code(RESULTS.successful), code(RESULTS.no_orbit))
+    if window is None:
+        return Observed(seen, state, growth, orbit.multiplier, jnp.zeros_like(growth), outcome)
+    count = window.periods.astype(periods.dtype)
+    each = jax.tree.map(lambda x: x[:-1], window.record)
+    stand_in = jax.tree.map(lambda x: jnp.mean(x) * (periods / count), each)
+    extremes = dict(peak=jnp.mean(each.peak), low=jnp.mean(each.low), margin=jnp.min(each.margin))
+    stand_in = stand_in._replace(**extremes)
+    # Where there is no orbit its derivative, NaN, goes with the number that stands in its place.
+    seen = jax.tree.map(
+        lambda own, other: substitute(jnp.where(accepted, jax.lax.stop_gradient(own), other), own),
+        seen,
+        jax.lax.stop_gradient(stand_in),
+    )
+    last = jnp.where(accepted, state, window.states[0])
+    growth = jnp.where(accepted, growth, window.growth / count)
+    spread = jnp.std(each.height / count, ddof=1) / each.height.shape[0] ** 0.5
+    return Observed(
+        seen,
+        substitute(jax.lax.stop_gradient(last), state),
+        growth,
+        jnp.where(accepted, orbit.multiplier, jnp.exp(growth)),
+        jnp.where(accepted, 0.0, spread),
+        jnp.where(accepted, outcome, window.outcome),
+    )
 
 
 def settle(

@@ -22,6 +22,7 @@ from diffmicro.devices.legs_motion import (
     foot_of,
     force_on_foot,
     linear_acceleration,
+    once_differentiable,
     phase_at,
     rounding_of,
     steady_foot,
@@ -258,6 +259,7 @@ def advance(system: LegsMotion, drive: Drive, count: Array, flight: Flight, kern
     # An exhausted search has no slope worth following.
     follow = landed & near
     moved = jnp.where(follow, -guard / jnp.where(follow, real_slope, 1.0), 0.0)
+    moved = once_differentiable(moved, follow)
     duration = flight.length + moved
     x = [a + moved * b for a, b in zip(trial.state.x, trial.state.v, strict=True)]
     v = [a + moved * b for a, b in zip(trial.state.v, trial.rates, strict=True)]
@@ -390,10 +392,15 @@ def _observe(
     """The record after one taken step."""
     still = jax.lax.stop_gradient
     seen, begin, closed = flight.record, flight.foot, flight.closed
-    ends = begin.height, begin.speed, end.height, end.speed
-    share = still(_stationary(*ends, duration))
     turns = (begin.speed * end.speed < 0) & ~closed
-    extreme = _cubic(*ends, duration, share)
+    # Where the foot does not turn, a curve that does, whose derivatives are finite.
+    curve = (
+        jnp.where(turns, begin.height, 1.0),
+        jnp.where(turns, begin.speed, 1.0),
+        jnp.where(turns, end.height, 1.0),
+        jnp.where(turns, end.speed, -1.0),
+    )
+    extreme = _cubic(*curve, duration, _stationary(*curve, duration))
     top = jnp.where(turns & (begin.speed > 0), extreme, jnp.maximum(begin.height, end.height))
     bottom = jnp.where(turns & (begin.speed < 0), extreme, jnp.minimum(begin.height, end.height))
     touches = closed | impact
@@ -403,10 +410,10 @@ def _observe(
     highest = jnp.maximum(seen.flight, top)
     opening = touches & (seen.first < 0)
     counts = impact & (highest > system.threshold) & ~opening
-    curve = jnp.abs(end.acceleration)
-    rate = jnp.where(counts, jnp.abs(end.speed), jnp.sqrt(2 * curve * jnp.maximum(bottom, 0.0)))
+    bend = jnp.abs(end.acceleration)
+    rate = jnp.where(counts, jnp.abs(end.speed), jnp.sqrt(2 * bend * jnp.maximum(bottom, 0.0)))
     dips = turns & (begin.speed < 0)
-    miss = jnp.where(counts | dips, still(rate / jnp.where(curve > 0, curve, 1.0)), 1.0)
+    miss = jnp.where(counts | dips, still(rate / jnp.where(bend > 0, bend, 1.0)), 1.0)
     return Record(
         height=seen.height + jnp.where(closed, 0.0, area),
         peak=jnp.maximum(seen.peak, top),

@@ -1,10 +1,12 @@
-"""Forces on a foot close to the ground: squeezed air, and attraction of a charged leg.
+"""Forces on a foot close to the ground: squeezed air, attraction of a charged leg, and adhesion.
 
-    F = - K v / (h + film_offset)^3 - E u^2 / (h + electrostatic_offset)^2
+    F = - K v / (h + film_offset)^3 - E u^2 / (h + electrostatic_offset)^2 - C / (h + adhesion_offset)^3
 
-with height h, speed v (upward) and voltage u. The forms are those of Yeh, Hollar and Pister (J. Micromechatronics
-1, 2002) that Ryou 2014 (section 3.5) fits; the offsets stand for roughness and tilt, which keep both finite at
-contact. Left out: compressibility and inertia of the air, fringe fields, capillary and van der Waals attraction.
+with height h, speed v (upward) and voltage u. The first two forms are those of Yeh, Hollar and Pister (J.
+Micromechatronics 1, 2002) that Ryou 2014 (section 3.5) fits. The third is the van der Waals attraction of parallel
+faces, C = A S / (6 pi) with Hamaker's constant A and area S (Israelachvili, Intermolecular and Surface Forces);
+the paper does not have it. The offsets stand for roughness and tilt, which keep all three finite at contact.
+Left out: compressibility and inertia of the air, fringe fields, retardation, capillary attraction.
 """
 
 from typing import Any
@@ -20,6 +22,17 @@ def electrostatic(height: Any, voltage: Any, coefficient: Any, offset: Any) -> A
     """Attraction toward the ground [N], downward; coefficient [N m^2/V^2]."""
     ratio = voltage / (height + offset)
     return -coefficient * ratio * ratio
+
+
+def adhesion(height: Any, coefficient: Any, offset: Any) -> Any:
+    """Attraction toward the ground [N], downward; coefficient [N m^3]."""
+    inverse = 1.0 / (height + offset)
+    return -coefficient * inverse * inverse * inverse
+
+
+def adhesion_energy(height: Any, coefficient: Any, offset: Any) -> Any:
+    """Energy of the adhesion, 0 far from the ground [J]: the force is minus its derivative by the height."""
+    return -0.5 * coefficient / (height + offset) ** 2
 
 
 def dissipated(height: Any, speed: Any, coefficient: Any, offset: Any) -> Any:

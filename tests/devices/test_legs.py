@@ -255,3 +255,31 @@ def test_animation_draws_every_frame():
     for frame in range(frames):
         draw(frame)
     assert len(figure.axes) == 2
+
+
+def test_second_derivatives_are_right_in_the_air_and_not_a_number_through_impacts(published):
+    """Never silently wrong: the event time's derivative is right once only."""
+
+    def carried_to(share, overrides):
+        setting = legs.published_setting(**overrides)
+
+        def foot(gap):
+            moved = eqx.tree_at(lambda s: s.gap, setting, gap)
+            end = carried(
+                published, moved, jnp.zeros(12), jnp.asarray(0), round(share * 1000), 1000
+            )
+            return jnp.sum(end[:6])
+
+        return foot
+
+    overrides, share = BOUNCING[0]
+    gap = jnp.asarray(overrides["gap"])
+    air, bounced = carried_to(0.1, overrides), carried_to(share, overrides)
+    slope = jax.jit(jax.jacfwd(air))
+    h = 1e-3 * gap
+    expected = (slope(gap + h) - slope(gap - h)) / (2 * h)
+    assert float(jax.jit(jax.jacfwd(jax.jacfwd(air)))(gap)) == pytest.approx(
+        float(expected), rel=1e-4
+    )
+    assert np.isfinite(float(jax.jit(jax.jacfwd(bounced))(gap)))
+    assert np.isnan(float(jax.jit(jax.jacfwd(jax.jacfwd(bounced)))(gap)))

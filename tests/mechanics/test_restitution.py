@@ -122,3 +122,14 @@ def test_small_scale_forces():
     np.testing.assert_allclose(pull, -1e-18 * 100 / (height + 2.7e-6) ** 2, rtol=1e-12)
     power = films.dissipated(height, 2e-3, 4e-20, 2.7e-6)
     np.testing.assert_allclose(power, film * 2e-3, rtol=1e-12)
+
+
+def test_adhesion_is_the_slope_of_its_energy():
+    height = jnp.linspace(0.0, 1e-6, 7)
+    force = films.adhesion(height, 3e-27, 2e-7)
+    assert np.all(np.asarray(force) < 0) and np.all(np.diff(force) > 0)
+    slope = jax.vmap(jax.grad(lambda h: films.adhesion_energy(h, 3e-27, 2e-7)))(height)
+    np.testing.assert_allclose(force, -slope, rtol=1e-12)
+    # Hamaker's constant 1e-19 J, 1 mm^2, at 0.2 um: A S / (6 pi h^3).
+    known = 1e-19 * 1e-6 / (6 * np.pi) / (2e-7) ** 3
+    assert float(films.adhesion(0.0, 1e-25 / (6 * np.pi), 2e-7)) == pytest.approx(-known, rel=1e-12)
