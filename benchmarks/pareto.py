@@ -5,12 +5,9 @@ gradients. What a front is worth is the area that it dominates, counted from the
 objective. Left out: times, as both leave the order of their evaluations to the library.
 """
 
-from typing import Any
+from importlib import import_module
 
 import numpy as np
-from pymoo.algorithms.moo.nsga2 import NSGA2
-from pymoo.core.problem import Problem
-from pymoo.optimize import minimize
 
 from benchmarks.timing import table
 from diffmicro.design import Constraint
@@ -22,33 +19,34 @@ TIMES = 10
 """Evaluations of the genetic algorithm for each one of the gradient route."""
 
 
-class Pair(Problem):
-    """Two wishes as pymoo asks for them: costs to be minimized; what has no value is infeasible."""
-
-    def __init__(self, wishes: Wishes, budget: int):
-        # A constraint with the bound 0 makes the second response known: its slack is the response.
-        made = wishes.problem(wishes.first, (Constraint(wishes.second.response, ">=", 0.0),))
-        self.asked, self.second = Run(made, budget), wishes.second
-        super().__init__(n_var=len(made.variables), n_obj=2, n_ieq_constr=1, xl=0.0, xu=1.0)
-
-    def _evaluate(self, x: Any, out: dict[str, Any], *_: Any, **__: Any) -> None:
-        samples = self.asked.ask(np.clip(x, 0, 1), gradients=False)
-        usable = np.array([bool(s.usable) for s in samples])
-        costs = np.array([[-s.objective, -self.second.gain(s.slacks[0])] for s in samples])
-        out["F"] = np.where(usable[:, None], costs, 0.0)
-        out["G"] = np.where(usable, -1.0, 1.0)[:, None]
-
-
 def by_genes(wishes: Wishes, evaluations: int, seed: int = 0) -> np.ndarray:
     """Values (points, 2) of the front that the genetic algorithm finds."""
+    nsga2, core, static, evaluator = (
+        import_module(f"pymoo.{module}")
+        for module in ("algorithms.moo.nsga2", "core.problem", "problems.static", "core.evaluator")
+    )
+    first, second = wishes[:2]
+    # A constraint with the bound 0 makes the second response known: its slack is the response.
+    problem = wishes.problem(first, (Constraint(second.response, ">=", 0.0),))
     generations = max(evaluations // POINTS, 2)
-    pair = Pair(wishes, generations * POINTS)
-    found = minimize(pair, NSGA2(pop_size=POINTS), ("n_gen", generations), seed=seed)
-    signs = [-1.0 if o.goal == "maximize" else 1.0 for o in wishes[:2]]
-    if found.F is None:
-        raise ValueError("pareto: the genetic algorithm found nothing that can be evaluated.")
-    values = np.atleast_2d(found.F) * signs
-    return values[undominated(values, wishes[:2])]
+    asked = Run(problem, generations * POINTS)
+    box = core.Problem(n_var=len(problem.variables), n_obj=2, n_ieq_constr=1, xl=0.0, xu=1.0)
+    genes = nsga2.NSGA2(pop_size=POINTS)
+    genes.setup(box, termination=("n_gen", generations), seed=seed)
+    while genes.has_next():
+        trials = genes.ask()
+        samples = asked.ask(np.clip(trials.get("X"), 0, 1), gradients=False)
+        usable = np.array([bool(s.usable) for s in samples])
+        costs = np.array([[-s.objective, -second.gain(s.slacks[0])] for s in samples])
+        # What has no value is infeasible.
+        known = static.StaticProblem(
+            box, F=np.where(usable[:, None], costs, 0.0), G=np.where(usable, -1.0, 1.0)[:, None]
+        )
+        evaluator.Evaluator().eval(known, trials)
+        genes.tell(infills=trials)
+    signs = [-1.0 if o.goal == "maximize" else 1.0 for o in (first, second)]
+    values = np.atleast_2d(genes.result().F) * signs
+    return values[undominated(values, (first, second))]
 
 
 def compared(name: str) -> list[str]:
