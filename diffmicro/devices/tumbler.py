@@ -178,6 +178,10 @@ STEPS = 8
 """Fewest steps of the event method per turn of the field; `tolerance` makes them shorter."""
 
 
+TURNS_OVER = 0.02
+"""Mean turning over the field's, below which a robot has stalled: no half turn in fifty."""
+
+
 def nearby(response: Response, tolerance: Array | float) -> dict:
     """Arguments of `respond` for a neighbor of a known motion, quickly: what certificates ask for."""
     return dict(start=response.state, window=96, tolerance=tolerance, throw=False)
@@ -252,10 +256,10 @@ def _respond_event(
     motion, units = drift.motion, drift.units
     n = steady.periods
     settled = steady.returns | steady.rolls
-    turning = jnp.where(settled, observed.lap / n, steady.lap)
+    turns_over = jnp.abs(steady.turns) >= TURNS_OVER
     down = (drift.speed < 0) & (setting.incline > 0) | steady.runs_away
     outcome = jnp.where(settled, code(RESULTS.successful), code(RESULTS.erratic))
-    outcome = jnp.where(jnp.abs(turning) < 1e-3, code(RESULTS.stalled), outcome)
+    outcome = jnp.where(turns_over, outcome, code(RESULTS.stalled))
     outcome = jnp.where(down, code(RESULTS.runaway), outcome)
     outcome = jnp.where(steady.complete, outcome, code(RESULTS.event_limit))
     outcome = jnp.where(legal, outcome, code(RESULTS.out_of_range))
@@ -266,7 +270,7 @@ def _respond_event(
     none = 0.0 * shown
     mass = jnp.asarray(body_of(design, outline_of(design)).mass)
     force = mass * units.velocity * motion.rate / units.time
-    climbs = (drift.speed > 0) & ~down & (jnp.abs(turning) >= 1e-3)
+    climbs = (drift.speed > 0) & ~down & turns_over
     response = Response(
         speed=drift.speed * known,
         speed_spread=jnp.where(settled, 0.0, steady.spread) * units.length / units.time * known,

@@ -9,20 +9,21 @@ sliding, per moment. On a face with adhesion N + pull that is front (N + pull) +
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
 from diffmicro.devices.tumbler_body import Units, body_of, lump, outline_of
 from diffmicro.devices.tumbler_motion import State, TumblerMotion
-from diffmicro.devices.tumbler_steady import Observed, PeriodMap, Steady, find
+from diffmicro.devices.tumbler_steady import Observed, PeriodMap, Steady, differentiable, find
 from diffmicro.dynamics.hybrid import Numerics, run
 from diffmicro.dynamics.window import substitute
-from diffmicro.nonsmooth.implicit import with_implicit_derivative
 
 ORDER, LIMIT = 8, 30000
 """Order of the Taylor series, and the most advances per half turn of the field."""
@@ -51,22 +52,24 @@ def drift_of(
 ) -> Drift:
     """The steady motion and its mean speed, differentiable."""
     q, unravel = ravel_pytree((design, setting))
-    motion, units = lump(design, setting)
     if start is None:
         start = jnp.zeros(5, q.dtype)
     close = max(CLOSE, 200 * float(jnp.finfo(q.dtype).eps))
     mapped = _period_map(unravel, steps)
     tolerance = tolerance.astype(q.dtype)
     steady = find(mapped, q, start.astype(q.dtype), window, tolerance, close)
-    observed = Observed(*steady.observed)
+    return _drift(steady, *lump(design, setting))
+
+
+def _drift(steady: Steady, motion: TumblerMotion, units: Units) -> Drift:
+    """The mean speed of a motion, with the derivatives that `steady.observed` and `units` have."""
     settled = steady.returns | steady.rolls
-    n = steady.periods
+    slid = Observed(*steady.observed).slipped / steady.periods
     # Where nothing returns there is a mean, and the derivative, NaN, of the orbit that was not found.
-    mean = jnp.where(settled, jax.lax.stop_gradient(observed.slipped) / n, steady.slipped)
-    slipped = substitute(mean, observed.slipped / n)
-    lap = jnp.where(settled, observed.lap / n, steady.lap)
-    slip = slipped * units.length / units.time
-    return Drift(slip + jnp.pi * lap * units.length / units.time, slip, steady, motion, units)
+    mean = jnp.where(settled, jax.lax.stop_gradient(slid), steady.slipped)
+    slip = substitute(mean, slid) * units.length / units.time
+    turning = jnp.pi * steady.turns * units.length / units.time
+    return Drift(slip + turning, slip, steady, motion, units)
 
 
 def _period_map(unravel: Callable[[Array], tuple[Any, Any]], steps: int) -> PeriodMap:
@@ -119,31 +122,67 @@ MEETS = 1e-5
 
 
 def critical_incline(design: Any, setting: Any, tolerance: Array, steps: int) -> Array:
-    """The incline at which the mean speed falls to zero [rad]; NaN where it is on flat ground."""
-    frozen, tolerance = jax.lax.stop_gradient(((design, setting), tolerance))
-    inputs = (frozen, tolerance, jnp.zeros((steps, 0)))
+    """The incline at which the mean speed falls to zero [rad]; NaN where it is on flat ground.
 
-    def halve(bracket: tuple[Array, Array], _) -> tuple[tuple[Array, Array], None]:
+    The motion that the bisection ends with is the one whose speed is differentiated: it is not looked for again.
+    """
+    q, unravel = ravel_pytree((design, setting))
+    there = _place_of_incline(design, setting).astype(q.dtype)
+    frozen, tolerance = jax.lax.stop_gradient((q, tolerance))
+
+    def halve(bracket: tuple[Array, Array], _) -> tuple[tuple[Array, Array], tuple]:
         low, high = bracket
         middle = (low + high) / 2
-        up = _speed(middle[None], inputs)[0] > 0
-        return (jnp.where(up, middle, low), jnp.where(up, high, middle)), None
+        given = unravel(frozen * (1 - there) + middle * there)
+        drift = drift_of(*given, None, tolerance, steps, SHORT)
+        up = drift.speed > 0
+        left = jnp.abs(drift.speed) / (2 * jnp.pi * drift.units.length * given[1].field_frequency)
+        return (jnp.where(up, middle, low), jnp.where(up, high, middle)), (
+            middle,
+            left,
+            drift.steady,
+        )
 
-    zero = jnp.zeros_like(tolerance)
-    (low, high), _ = jax.lax.scan(halve, (zero, zero + jnp.pi / 2), None, length=BISECTIONS)
+    zero = jnp.zeros((), q.dtype)
+    (low, _), found = jax.lax.scan(halve, (zero, zero + jnp.pi / 2), None, length=BISECTIONS)
+    incline, left, steady = jax.tree.map(lambda each: each[-1], found)
 
-    incline = (low + high) / 2
-    left = jnp.abs(_speed(incline[None], inputs)[0])
-    meets = left < MEETS
-    given = ((design, setting), tolerance, inputs[2])
-    (smooth,) = with_implicit_derivative(_speed, incline[None], given)
-    incline = substitute(incline, smooth * jnp.where(meets, 1.0, jnp.nan))
+    def speed(q: Array, steady: Steady, tolerance: Array) -> Array:
+        known = differentiable(_period_map(unravel, steps), q, steady, tolerance)
+        return _drift(known, *lump(*unravel(q))).speed
+
+    smooth = _level(speed, incline, q, there, steady, tolerance.astype(q.dtype))
+    incline = substitute(incline, smooth * jnp.where(left < MEETS, 1.0, jnp.nan))
     return jnp.where(low > 0, incline, jnp.nan)
 
 
-def _speed(incline: Array, inputs: Any) -> Array:
-    """Mean speed over the no-slip speed at an incline. The steps are static: `inputs` has them in a shape."""
-    (design, setting), tolerance, steps = inputs
-    setting = eqx.tree_at(lambda s: s.incline, setting, incline[0])
-    drift = drift_of(design, setting, None, tolerance, steps.shape[0], SHORT)
-    return (drift.speed / (2 * jnp.pi * drift.units.length * setting.field_frequency))[None]
+def _place_of_incline(design: Any, setting: Any) -> np.ndarray:
+    """One where the raveled design and setting have the incline, else zero."""
+    blank = jax.tree.map(lambda leaf: np.zeros(jnp.shape(leaf)), (design, setting))
+    marked = eqx.tree_at(lambda both: both[1].incline, blank, np.ones(()))
+    return np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(marked)])
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _level(
+    speed: Callable[..., Array],
+    incline: Array,
+    q: Array,
+    there: Array,
+    steady: Steady,
+    tolerance: Array,
+) -> Array:
+    """`incline`, known to have no speed, as a function of the other entries of q.
+
+    One gradient by all of q is that by the incline and that by the rest.
+    """
+    del speed, q, there, steady, tolerance
+    return incline
+
+
+@_level.defjvp
+def _level_jvp(speed, primals, tangents):
+    incline, q, there, steady, tolerance = primals
+    incline = _level(speed, incline, q, there, steady, tolerance)
+    slope = jax.jacfwd(speed)(q * (1 - there) + incline * there, steady, tolerance)
+    return incline, -(slope * (1 - there)) @ tangents[1] / (slope @ there)

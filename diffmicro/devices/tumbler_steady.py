@@ -7,7 +7,8 @@ simulation itself is the search, and what it does not reach is not accepted. It 
 
 - the state returns after n <= 8 half turns: a periodic motion;
 - the body has rolled `UNBROKEN` half turns in step with the field, without slip or flight: a smooth outline keeps
-  a swing about the field for ever, and its mean speed is the perimeter's whatever the swing;
+  a swing about the field for ever, and its mean speed is the perimeter's whatever the swing (the swing may
+  carry it across the place where laps are counted, so in step is: half a turn, give or take half of that);
 - the body slides down faster and faster;
 - `window` half turns are over: no period, and the second half of them gives means.
 
@@ -33,6 +34,9 @@ LONGEST = 8
 UNBROKEN = 8
 """Half turns of rolling in step with the field that are taken to go on for ever."""
 
+ROLL = 2
+"""Entry of a state that is the roll."""
+
 RUNAWAY = -30.0
 """Sliding [hull radii per half turn] at the speed of which, and rising, nothing stops a body any more."""
 
@@ -55,7 +59,8 @@ class Steady(NamedTuple):
     """A motion. `state` and `observed` (over `periods` half turns) have derivatives, the rest tells of the search.
 
     residual: distance from where it was `periods` half turns before. contraction: the same over the one before.
-    slipped, spread: mean sliding per half turn over the window and its standard error, where nothing returns.
+    turns: half turns of the body per half turn of the field. slipped, spread: mean sliding per half turn over
+    the window and its standard error, where nothing returns.
     """
 
     state: Array
@@ -68,7 +73,7 @@ class Steady(NamedTuple):
     runs_away: Array
     complete: Array
     slipped: Array
-    lap: Array
+    turns: Array
     spread: Array
 
 
@@ -81,7 +86,11 @@ def find(
 ) -> Steady:
     """The steady motion that the motion from `start` settles to, within `window` half turns."""
     frozen = jax.lax.stop_gradient((q, start, tolerance))
-    found = _follow(mapped, *frozen, window, close)
+    return differentiable(mapped, q, _follow(mapped, *frozen, window, close), tolerance)
+
+
+def differentiable(mapped: PeriodMap, q: Array, found: Steady, tolerance: Array) -> Steady:
+    """A motion that was found with these q, with its derivatives by them."""
     settled = found.returns | found.rolls
     state, observed = periodic(
         mapped, q, found.state, found.observed, found.periods, settled, tolerance
@@ -108,11 +117,12 @@ def _follow(
         returned = (distance < close) & (slots <= k)
         back = jnp.any(returned)
         n = jnp.where(back, jnp.argmax(returned) + 1, 1).astype(jnp.int32)
-        rolls = (observed.slip_time == 0) & (observed.face_time == 0) & (observed.lap == 1)
-        rolls = rolls & (observed.contact_time >= 1 - 1e-6)
+        turned = observed.lap + (after[ROLL] - z[ROLL]) / jnp.pi
+        rolls = (observed.slip_time == 0) & (observed.face_time == 0)
+        rolls = rolls & (jnp.abs(turned - 1) < 0.5) & (observed.contact_time >= 1 - 1e-6)
         unbroken = jnp.where(rolls, unbroken + 1, 0)
         fast = (observed.slipped < RUNAWAY) & (observed.slipped < 1.01 * seen[0, 0])
-        seen = jnp.concatenate([jnp.stack([observed.slipped, observed.lap])[None], seen[:-1]])
+        seen = jnp.concatenate([jnp.stack([observed.slipped, turned])[None], seen[:-1]])
         judged = (distance[n - 1], steps[n - 1], n, back, fast, jnp.all(jnp.isfinite(after)))
         steps = jnp.concatenate([distance[n - 1][None], steps[:-1]])
         going = judged[-1] & ~back & (unbroken < UNBROKEN) & ~fast
@@ -139,18 +149,20 @@ def _follow(
     used = jnp.arange(window) < half
     mean = jnp.sum(jnp.where(used[:, None], seen, 0.0), axis=0) / half
     scatter = jnp.sum(jnp.where(used, (seen[:, 0] - mean[0]) ** 2, 0.0)) / half
+    together, rolls = _together(recent, n), unbroken >= UNBROKEN
+    turns = jnp.where(rolls, 1.0, mean[1])
     return Steady(
         state=z,
-        observed=_together(recent, n),
+        observed=together,
         periods=n,
         residual=distance,
         contraction=jnp.where(distance > 0, distance / before, 0.0),
         returns=back,
-        rolls=unbroken >= UNBROKEN,
+        rolls=rolls,
         runs_away=fast,
         complete=whole,
         slipped=mean[0],
-        lap=mean[1],
+        turns=jnp.where(back, Observed(*together).lap / n, turns),
         spread=jnp.sqrt(scatter / half),
     )
 
