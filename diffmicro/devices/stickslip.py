@@ -229,14 +229,13 @@ def _respond(
     legal = valid(design, setting) & _consistent(design, setting)
     design, setting = _harmless(legal, design, setting)
     contacts = statics(design, setting)
-    lumped = lump(design, setting, contacts)
+    lumped, loose = _loaded((design, setting)), _unloaded((design, setting))
     length = contacts.presliding[0]
 
     def advance(numbers: Any, state: Any, place: Array) -> Any:
         return motion(numbers, setting, steps).period(state, place)
 
     begin = motion(lumped, setting, steps).rest()
-    loose = lumped._replace(sensor=jnp.zeros_like(lumped.sensor))
     cases = jax.lax.stop_gradient(jax.tree.map(lambda *x: jnp.stack(x), loose, lumped))
     first = -STEEPNESS * jax.lax.stop_gradient(lumped.sensor)
 
@@ -247,8 +246,9 @@ def _respond(
     unheld = jax.lax.stop_gradient(lumped.sensor) == 0
     both = jax.lax.map(find, (cases, jnp.stack([jnp.asarray(True), unheld])))
     free, held = (jax.tree.map(lambda x, i=i: x[i], both) for i in (0, 1))
-    alone = Pass(*differentiable(advance, loose, free, free=True)[1])
-    place, loaded = differentiable(advance, lumped, held, free=False)
+    given = (design, setting)
+    alone = Pass(*differentiable(advance, _unloaded, given, free, free=True)[1])
+    place, loaded = differentiable(advance, _loaded, given, held, free=False)
     loaded = Pass(*loaded)
     position = place + loaded.mean
     # a runner that has not gained a stroke in all is only carried to and fro
@@ -284,15 +284,25 @@ def _respond(
     )
 
 
+def _loaded(given: tuple[Design, Setting]) -> Lumped:
+    """The numbers of the motion against the sensor."""
+    return lump(*given, statics(*given))
+
+
+def _unloaded(given: tuple[Design, Setting]) -> Lumped:
+    """The same of a runner without sensor."""
+    numbers = _loaded(given)
+    return numbers._replace(sensor=jnp.zeros_like(numbers.sensor))
+
+
 def _zero_amplitude(design: Design, setting: Setting, steps: int, tolerance: Array) -> Array:
     """Stroke at which the runner without sensor begins to gain, from above."""
-    contacts = statics(design, setting)
-    length = contacts.presliding[0]
-    # A runner without sensor; the stroke is measured in presliding alone, so its value here does not matter.
-    lumped = lump(design, setting, contacts)
-    lumped = lumped._replace(sensor=jnp.zeros_like(lumped.sensor))
-    # what shaping adds is a share of presliding, not of the stroke
-    lift = lumped.lift * lumped.stroke
+    length = statics(design, setting).presliding[0]
+
+    def build(given: tuple[Design, Setting]) -> tuple[Lumped, Array]:
+        # what shaping adds is a share of presliding, not of the stroke, which is not the given one here
+        numbers = _unloaded(given)
+        return numbers, numbers.lift * numbers.stroke
 
     def advance(numbers: Any, state: Any, place: Array) -> Any:
         numbers, lift = numbers
@@ -300,12 +310,12 @@ def _zero_amplitude(design: Design, setting: Setting, steps: int, tolerance: Arr
         numbers = numbers._replace(stroke=stroke, lift=lift / stroke)
         return motion(numbers, setting, steps).period(state, place)
 
-    begin = motion(lumped, setting, steps).rest()
-    held = jax.lax.stop_gradient((lumped, lift))
+    held = jax.lax.stop_gradient(build((design, setting)))
+    begin = motion(held[0], setting, steps).rest()
     found = approach(
         advance, held, begin, -jnp.ones_like(length), tolerance, jnp.asarray(False), carried=False
     )
-    place, _ = differentiable(advance, (lumped, lift), found, free=False)
+    place, _ = differentiable(advance, build, (design, setting), found, free=False)
     return jnp.where(found.found, (HIGHEST - place) * length, jnp.nan)
 
 

@@ -23,6 +23,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.custom_derivatives import SymbolicZero
 from jax.flatten_util import ravel_pytree
 
 from diffmicro._types import Count, Flag, Matrix, Scalar, Vector
@@ -160,71 +161,103 @@ def _select(condition: Flag, yes: Any, no: Any) -> Any:
 
 
 def differentiable(
-    advance: Advance, parameters: Any, steady: Steady, *, free: bool
+    advance: Advance, build: Callable[[Any], Any], given: Any, steady: Steady, *, free: bool
 ) -> tuple[Scalar, Vector]:
-    """Place and what a period shows at the steady state, as functions of the parameters.
+    """Place and what a period shows at the steady state, as functions of what is given.
 
+    `build` makes the parameters of it. Only the parts of it that are differentiated cost anything.
     `free`: the place is fixed, because nothing holds the runner back. Otherwise it is X*.
     """
-    numbers, build = ravel_pytree(parameters)
+    numbers, rest = eqx.partition(given, eqx.is_inexact_array)
+    values, form = jax.tree.flatten(numbers)
     steady = jax.lax.stop_gradient(steady)
     leaves, structure = jax.tree.flatten(steady.state)
-    task = _Task(advance, build, structure, free)
-    return _attach(task, numbers, leaves, steady.place, steady.seen)
+
+    def parameters(values: list[Array]) -> Any:
+        return build(eqx.combine(jax.tree.unflatten(form, values), rest))
+
+    task = _Task(advance, parameters, structure, free)
+    return _attach(task, values, leaves, steady.place, steady.seen)
 
 
 class _Task(NamedTuple):
     advance: Advance
-    build: Callable[[Array], Any]
+    parameters: Callable[[list[Array]], Any]
     structure: Any
     free: bool
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _attach(
-    task: _Task, numbers: Vector, leaves: list[Array], place: Scalar, seen: Vector
+    task: _Task, values: list[Array], leaves: list[Array], place: Scalar, seen: Vector
 ) -> tuple[Scalar, Vector]:
-    del task, numbers, leaves
+    del task, values, leaves
     return place, seen
 
 
-@_attach.defjvp
 def _attach_jvp(task: _Task, primals: Any, tangents: Any) -> Any:
-    numbers, leaves, place, seen = primals
-    out = _attach(task, numbers, leaves, place, seen)
-    by_place, by_numbers = _settled_slopes(task, numbers, leaves, place, seen.size)
+    """Symbolic zeros tell what is differentiated; the slopes, not the tangents, go through the motion, so that
+    reverse mode only has to transpose a product."""
+    values, leaves, place, seen = primals
+    out = _attach(task, values, leaves, place, seen)
+    moved = [i for i, dot in enumerate(tangents[0]) if not isinstance(dot, SymbolicZero)]
+    if not moved:
+        return out, (jnp.zeros_like(place), jnp.zeros_like(seen))
+    change, _ = ravel_pytree([tangents[0][i] for i in moved])
+    by_place, by_numbers = _settled_slopes(task, values, moved, leaves, place, seen.size)
     step_by_place, step_by_numbers = by_place[0], by_numbers[:, 0]
-    place_slopes = jnp.zeros_like(numbers)
+    place_slopes = jnp.zeros_like(step_by_numbers)
     if not task.free:
         place_slopes = -step_by_numbers / step_by_place
     seen_slopes = by_numbers + place_slopes[:, None] * by_place[None, :]
-    change = tangents[0]
     return out, (place_slopes @ change, change @ seen_slopes)
 
 
+_attach.defjvp(_attach_jvp, symbolic_zeros=True)
+
+
 def _settled_slopes(
-    task: _Task, numbers: Vector, leaves: list[Array], place: Scalar, width: int
+    task: _Task,
+    values: list[Array],
+    moved: list[int],
+    leaves: list[Array],
+    place: Scalar,
+    width: int,
 ) -> tuple[Vector, Matrix]:
-    """Derivatives of a pass by place and numbers, after those of the state have settled."""
+    """Derivatives of a pass by place and by the moved values, after those of the state have settled."""
     state = jax.tree.unflatten(task.structure, leaves)
     moving, fixed = eqx.partition(state, eqx.is_inexact_array)
     flat, unravel = ravel_pytree(moving)
+    numbers, unravel_values = ravel_pytree([values[i] for i in moved])
 
-    def once(z: Vector, numbers: Vector, place: Scalar) -> tuple[Vector, Vector]:
+    def build(numbers: Vector) -> Vector:
+        now = list(values)
+        for i, value in zip(moved, unravel_values(numbers), strict=True):
+            now[i] = value
+        return ravel_pytree(task.parameters(now))[0]
+
+    built, rebuild = ravel_pytree(task.parameters(values))
+
+    def once(z: Vector, built: Vector, place: Scalar) -> tuple[Vector, Vector]:
         state = eqx.combine(unravel(z), fixed)
-        after, seen = task.advance(task.build(numbers), state, place)
+        after, seen = task.advance(rebuild(built), state, place)
         return ravel_pytree(eqx.filter(after, eqx.is_inexact_array))[0], jnp.stack(seen)
 
-    directions = jnp.eye(numbers.size + 1, dtype=numbers.dtype)
+    rows = jax.vmap(lambda row: jax.jvp(build, (numbers,), (row,))[1])(
+        jnp.eye(numbers.size, dtype=numbers.dtype)
+    )
+    # the place goes first
+    directions = jnp.zeros((numbers.size + 1, built.size + 1), numbers.dtype)
+    directions = directions.at[0, 0].set(1).at[1:, 1:].set(rows)
 
     def along(z_dot: Vector, direction: Vector) -> tuple[Vector, Vector]:
         change = (z_dot, direction[1:], direction[0])
-        return jax.jvp(once, (flat, numbers, place), change)[1]
+        return jax.jvp(once, (flat, built, place), change)[1]
 
     def go_on(at: tuple) -> Flag:
         return (at[2] > SETTLED_SLOPES) & (at[3] < SETTLING)
 
-    def again(at: tuple) -> tuple:
+    def period(at: tuple) -> tuple:
         slopes, before, _, count = at
         slopes, seen = jax.vmap(along)(slopes, directions)
         size = jnp.maximum(jnp.max(jnp.abs(seen), axis=1), jnp.finfo(seen.dtype).tiny)
@@ -237,6 +270,6 @@ def _settled_slopes(
         jnp.full((), jnp.inf, flat.dtype),
         jnp.zeros((), jnp.int32),
     )
-    _, seen, change, _ = jax.lax.while_loop(go_on, again, start)
+    _, seen, change, _ = jax.lax.while_loop(go_on, period, start)
     seen = jnp.where(change <= SETTLED_SLOPES, seen, jnp.nan)
     return seen[0], seen[1:]
