@@ -1,7 +1,8 @@
-"""The command `diffmicro`: list, show, evaluate, sweep, optimize, doctor.
+"""The command `diffmicro`: list, show, evaluate, sweep, branches, optimize, animate, doctor.
 
-Exit codes: 0 ok, 2 bad input, 3 did not converge, 130 interrupted. Each part is imported when it
-is used, so that `diffmicro evaluate` spends its time on JAX and one compilation.
+Exit codes: 0 ok, 1 a process of a sweep died, 2 bad input, 3 did not converge, 130 interrupted. Each
+part is imported when it is used, so that `diffmicro evaluate` spends its time on JAX and one
+compilation.
 """
 
 from collections.abc import Sequence

@@ -183,6 +183,28 @@ def sweep(
 
 @app.command()
 @_reporting
+def branches(
+    device: Device,
+    pairs: Annotated[
+        list[str], typer.Argument(metavar="key=start:stop", help="Also other key=value.")
+    ],
+    out: TableFile,
+    plot: Figure = None,
+    seeds: Annotated[
+        int, typer.Option(help="Simulations from rest, spread over the range, to start from.")
+    ] = 9,
+    method: Method = None,
+    steps: Steps = None,
+) -> int:
+    """Periodic motions followed through folds along one parameter, stable and unstable ones."""
+    from diffmicro.command.branching import run_branches
+
+    _start(64)
+    return run_branches(device, pairs, out, plot, seeds, _given(None, method, steps))
+
+
+@app.command()
+@_reporting
 def optimize(
     device: Device,
     pairs: Words = None,

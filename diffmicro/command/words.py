@@ -152,7 +152,7 @@ def axis(module: ModuleType, key: str, text: str) -> np.ndarray | list[Any]:
         ends = text.split(":")
         if len(ends) != 3 or known.words:
             raise BadInput(f"{key}={text}: a range is key=start:stop:count, for numbers.")
-        start, stop = (_number(known, end) for end in ends[:2])
+        start, stop = (one_number(known, end) for end in ends[:2])
         try:
             count = int(ends[2])
         except ValueError:
@@ -167,6 +167,28 @@ def axis(module: ModuleType, key: str, text: str) -> np.ndarray | list[Any]:
     values = [_value(module, known, part) for part in text.split(",")]
     numbers = all(isinstance(value, float) for value in values)
     return np.array(values) if numbers else values
+
+
+def one_number(known: Parameter, value: Any) -> float:
+    """One finite number for a field."""
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        found = float(value)
+    except (TypeError, ValueError, OverflowError):
+        several = isinstance(value, list | tuple) or (isinstance(value, str) and "," in value)
+        unit = "" if known.unit in ("", "-") else f" in {known.unit}"
+        raise BadInput(
+            f"{known.name} = {value} is not allowed; it has to be one number{unit}"
+            f"{', not a vector' if several else ''}: {range_text(known)}. "
+            f"The default is {known.default}."
+        ) from None
+    if not math.isfinite(found):
+        raise BadInput(
+            f"{known.name} = {value} is not allowed; it has to be finite: {range_text(known)}. "
+            f"The default is {known.default}."
+        )
+    return found
 
 
 def _file_point(number: int, line: str) -> Mapping[str, Any] | BadInput:
@@ -207,7 +229,7 @@ def _value(module: ModuleType, known: Parameter, value: Any) -> Any:
         return value
     if known.shapes != ((),):
         return _array(known, value)
-    number = _number(known, value)
+    number = one_number(known, value)
     if not isinstance(known.default, int):
         return number
     if number != int(number):
@@ -227,7 +249,7 @@ def _array(known: Parameter, value: Any) -> Any:
         rows = rows[0] if rows == [value] else rows
     try:
         parts = np.asarray(rows, object)
-        numbers = np.array([_number(known, part) for part in parts.ravel()]).reshape(parts.shape)
+        numbers = np.array([one_number(known, part) for part in parts.ravel()]).reshape(parts.shape)
     except BadInput:
         raise
     except (TypeError, ValueError):
@@ -244,27 +266,6 @@ def _array(known: Parameter, value: Any) -> Any:
         f"{known.name} = {value} has {numbers.size or 'unlike'} numbers; it needs {known.size}: "
         f"numbers separated by commas, rows by semicolons."
     )
-
-
-def _number(known: Parameter, value: Any) -> float:
-    try:
-        if isinstance(value, bool):
-            raise ValueError
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        several = isinstance(value, list | tuple) or (isinstance(value, str) and "," in value)
-        unit = "" if known.unit in ("", "-") else f" in {known.unit}"
-        raise BadInput(
-            f"{known.name} = {value} is not allowed; it has to be one number{unit}"
-            f"{', not a vector' if several else ''}: {range_text(known)}. "
-            f"The default is {known.default}."
-        ) from None
-    if not math.isfinite(number):
-        raise BadInput(
-            f"{known.name} = {value} is not allowed; it has to be finite: {range_text(known)}. "
-            f"The default is {known.default}."
-        )
-    return number
 
 
 def _numeric(key: str, value: Any) -> Any:

@@ -7,9 +7,9 @@ longer periods.
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -82,6 +82,16 @@ class _Devices(eqx.Module):
 
 
 def branches(
+    design: Design, setting: Setting, key: str, start: float, stop: float, **options: Any
+) -> list[WrmmaBranch]:
+    """All branches of period-1 motions found for `key` in [start, stop], see the module docstring.
+
+    `options`: see `each_branch`.
+    """
+    return list(each_branch(design, setting, key, start, stop, **options))
+
+
+def each_branch(
     design: Design,
     setting: Setting,
     key: str,
@@ -92,11 +102,13 @@ def branches(
     steps: int | None = None,
     tolerance: float = 1e-9,
     stride: Stride = STRIDE,
-) -> list[WrmmaBranch]:
-    """All branches of period-1 motions found for `key` in [start, stop], see the module docstring.
+    watch: Callable[[int], None] = lambda points: None,
+) -> Iterator[WrmmaBranch]:
+    """The branches one after another, as soon as they are followed to their ends.
 
     `key`: a number among the fields of Design or Setting. `seeds`: how many simulations from rest.
-    `steps`, `tolerance`: see `wrmma.respond`. A calculation on the host, not for transformations.
+    `steps`, `tolerance`: see `wrmma.respond`; `watch`: see `dynamics.branches.follow`. A calculation on
+    the host, not for transformations.
     """
     _check_key(design, setting, key)
     if not start < stop:
@@ -117,9 +129,13 @@ def branches(
     found: list[Branch] = []
     for value in np.linspace(start, stop, seeds):
         state = _from_rest(devices, float(value), steps, tolerance)
-        if state is not None and not any(_comes_by(b, state, value) for b in found):
-            found.append(follow(family, state, float(value), start, stop, stride))
-    return [_in_si(devices, branch) for branch in found]
+        if state is None or any(_comes_by(branch, state, value) for branch in found):
+            continue
+        new = follow(family, state, float(value), start, stop, stride, watch)
+        # Where a branch breaks off, its other piece or the motion at the break may lead back to it.
+        if not any(_same(new, branch) for branch in found):
+            found.append(new)
+            yield _in_si(devices, new)
 
 
 @lru_cache(maxsize=8)
@@ -161,6 +177,14 @@ def _comes_by(branch: Branch, state: np.ndarray, value: float) -> bool:
     states = branch.state[:-1] * (1 - share) + branch.state[1:] * share
     near = np.max(np.abs(states - state), axis=1) < SAME
     return bool(np.any(between & near))
+
+
+def _same(one: Branch, other: Branch) -> bool:
+    """Whether each branch comes by the middle of the other."""
+    ways = ((one, other), (other, one))
+    return all(
+        _comes_by(a, b.state[len(b.state) // 2], b.parameter[len(b.state) // 2]) for a, b in ways
+    )
 
 
 def _in_si(devices: _Devices, branch: Branch) -> WrmmaBranch:

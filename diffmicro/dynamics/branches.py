@@ -14,8 +14,11 @@ stable while its multipliers, the eigenvalues of P_z, lie inside the unit circle
 
 Where the sequence of modes changes, P has a kink (an impact that passes a switch of the drive, say)
 and the branch a corner. s shrinks towards it; behind it the branch leaves along a t that is the
-null vector at u + s t itself. A corner where the parameter turns around is a fold too, and
-multipliers jump there. Where an impact appears or vanishes (grazing) P_z grows without bound and
+null vector at u + s t itself. The sign of t is the one that keeps the sign of det [P_z - I, P_p; t],
+which is constant along a smooth branch and passes kinks, because there both matrices agree on the
+surface of the kink; so a corner may be as sharp as it likes, and a step that lands on another piece of
+the branch, which runs the other way, is found out. A corner where the parameter turns around is a fold
+too, and multipliers jump there. Where an impact appears or vanishes (grazing) P_z grows without bound and
 the branch ends. Corners are located to `Stride.shortest`, grazing as far as Newton's method gets
 towards it (in the WRMMA to 1e-5 of the frequency).
 
@@ -57,6 +60,10 @@ AHEAD = (1, 10, 100, 1000)
 and more stop Newton's method before the number of impacts changes."""
 
 
+class NoOrbit(ValueError):
+    """There is no periodic motion where a branch should start."""
+
+
 class Family(eqx.Module):
     """Period maps that differ in one parameter.
 
@@ -84,7 +91,7 @@ class Stride(NamedTuple):
 
     longest: float = 0.05
     shortest: float = 1e-6
-    points: int = 500
+    points: int = 2000
 
 
 STRIDE = Stride()
@@ -116,12 +123,16 @@ class Branch(NamedTuple):
 
 
 class _Point(NamedTuple):
-    """A point u = (z, share of the parameter's range), with what is known there."""
+    """A point u = (z, share of the parameter's range), with what is known there.
+
+    side: the sign of det [P_z - I, P_p; t], the same all along a branch.
+    """
 
     at: np.ndarray
     observed: np.ndarray
     by_state: np.ndarray
     tangent: np.ndarray
+    side: float
     corrections: int
     fold: bool = False
     corner: bool = False
@@ -153,7 +164,8 @@ class _Curve:
             if np.max(np.abs(defect)) < CONVERGED:
                 tangent = _tangent(matrix, along)
                 by_state = matrix[:, :-1] + np.eye(len(at) - 1)
-                return _Point(at, observed, by_state, tangent, corrections)
+                side = float(np.sign(np.linalg.det(np.vstack([matrix, tangent]))))
+                return _Point(at, observed, by_state, tangent, side, corrections)
             system = np.vstack([matrix, along])
             try:
                 at = at - np.linalg.solve(system, np.append(defect, along @ (at - guess)))
@@ -188,10 +200,12 @@ def follow(
     low: float,
     high: float,
     stride: Stride = STRIDE,
+    watch: Callable[[int], None] = lambda points: None,
 ) -> Branch:
     """The branch through the orbit near `state` at parameter `at`, both ways, within [low, high].
 
-    Raises ValueError when there is no orbit near the state.
+    `watch` is told how many points were added, again and again. Raises `NoOrbit` when there is no orbit
+    near the state.
     """
     if not low <= at <= high or not low < high:
         raise ValueError(f"follow: need low <= at <= high and low < high, got {low}, {at}, {high}.")
@@ -201,18 +215,21 @@ def follow(
     upward[-1] = 1.0
     first = curve.correct(guess, upward)
     if first is None:
-        raise ValueError(
+        raise NoOrbit(
             f"follow: no periodic motion near state {np.asarray(state)} at parameter {at}. "
             "Start from an orbit that `find_orbit` accepted."
         )
-    after, end = _one_way(curve, first, stride)
+    after, end = _one_way(curve, first, stride, watch)
     if end == "closed":
         return _assembled(curve, [first, *after], (end, end))
-    before, start = _one_way(curve, first._replace(tangent=-first.tangent), stride)
+    back = first._replace(tangent=-first.tangent, side=-first.side)
+    before, start = _one_way(curve, back, stride, watch)
     return _assembled(curve, [*before[::-1], first, *after], (start, end))
 
 
-def _one_way(curve: _Curve, first: _Point, stride: Stride) -> tuple[list[_Point], End]:
+def _one_way(
+    curve: _Curve, first: _Point, stride: Stride, watch: Callable[[int], None]
+) -> tuple[list[_Point], End]:
     """The points after `first`, along its tangent, and why there are no more."""
     points: list[_Point] = []
     here, length = first, stride.longest / 4
@@ -223,13 +240,16 @@ def _one_way(curve: _Curve, first: _Point, stride: Stride) -> tuple[list[_Point]
             if found is None:
                 return points, "grazing" if _grazes(curve, here, stride) else "not_converged"
             turns = here.tangent[-1] * found.tangent[-1] < 0
-            points.append(here._replace(corner=True, fold=turns))
+            points[-1:] = [here._replace(corner=True, fold=turns)]  # `here` is the last, or `first`
         elif here.tangent[-1] * found.tangent[-1] < 0:
             points.append(_fold(curve, here, found))
         if not 0 <= found.at[-1] <= 1:
-            at_bound = _at_bound(curve, here, found)
-            return points + ([] if at_bound is None else [at_bound]), "bound"
+            last = _at_bound(curve, here, found)
+            if last is not None and np.linalg.norm(last.at - here.at) > stride.shortest:
+                points.append(last)
+            return points, "bound"
         points.append(found)
+        watch(1)
         if len(points) > 2 and _passes(here.at, found.at, first):
             return points, "closed"
         here = found
@@ -247,6 +267,7 @@ def _next(
             found is not None
             and curve.impacts(found.observed) == impacts
             and found.tangent @ here.tangent > BEND
+            and found.side == here.side
             and np.linalg.norm(found.at - here.at) < 2 * length
         ):
             growth = 1.5 if found.corrections <= EASY else 1.0
@@ -269,14 +290,13 @@ def _around_corner(curve: _Curve, here: _Point, stride: Stride) -> _Point | None
     if not np.all(np.isfinite(matrix)):
         return None
     leaves = _tangent(matrix, here.tangent)
-    for tangent in (leaves, -leaves):
-        back = tangent @ here.tangent < -BEND
-        found = None if back else curve.correct(here.at + length * tangent, tangent)
-        if found is not None and found.tangent @ tangent > BEND:
-            same = curve.impacts(found.observed) == curve.impacts(here.observed)
-            if same and np.linalg.norm(found.at - here.at) < 2 * length:
-                return found
-    return None
+    if np.sign(np.linalg.det(np.vstack([matrix, leaves]))) != here.side:
+        leaves = -leaves
+    found = curve.correct(here.at + length * leaves, leaves)
+    if found is None or found.side != here.side or found.tangent @ leaves < BEND:
+        return None
+    same = curve.impacts(found.observed) == curve.impacts(here.observed)
+    return found if same and np.linalg.norm(found.at - here.at) < 2 * length else None
 
 
 def _fold(curve: _Curve, before: _Point, after: _Point) -> _Point:

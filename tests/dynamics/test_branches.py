@@ -27,6 +27,10 @@ def kink(steepness):
     return lambda z, p: 0.2 * (p - steepness * jnp.abs(z))
 
 
+def peak(z, p):
+    return 0.2 * (20 * (1 - jnp.abs(p)) - z)
+
+
 def circle(z, p):
     return 0.1 * (1 - z**2 - p**2)
 
@@ -70,6 +74,30 @@ def test_fold_at_a_kink(steepness):
     np.testing.assert_allclose(states, [-1 / steepness, 1 / steepness], rtol=1e-6)
     away = np.abs(branch.state[:, 0]) > 1e-5
     assert np.all((branch.stable == (branch.state[:, 0] > 0))[away])
+
+
+@pytest.mark.parametrize("start", [-0.5, 0.5])
+def test_a_peak_is_no_fold(start):
+    """z = 20 (1 - |p|): the state turns around sharply, the parameter does not."""
+    branch = follow(family(peak), np.array([10.0]), start, -1.0, 1.0)
+    assert branch.ends == ("bound", "bound")
+    np.testing.assert_allclose(branch.parameter[[0, -1]], [-1, 1])
+    assert np.all(np.diff(branch.parameter) > 0)
+    assert len(branch.folds) == 0
+    np.testing.assert_allclose(branch.parameter[branch.corners], [0.0], atol=1e-5)
+    np.testing.assert_allclose(branch.state[:, 0], 20 * (1 - np.abs(branch.parameter)), atol=1e-6)
+
+
+def test_a_branch_that_starts_at_a_bound_has_its_first_point_once():
+    branch = follow(family(peak), np.array([0.0]), -1.0, -1.0, -0.5)
+    assert branch.ends == ("bound", "bound")
+    assert np.all(np.diff(branch.parameter) > 0)
+
+
+def test_points_are_told_as_they_come():
+    told = []
+    branch = follow(family(parabola), np.array([1.0]), 1.0, -0.5, 1.5, watch=told.append)
+    assert 0.8 * len(branch.parameter) < sum(told) < len(branch.parameter)
 
 
 def test_closed_branch():

@@ -1,0 +1,195 @@
+"""The subcommand `branches`: periodic motions followed through folds, as a table and a figure.
+
+A device has branches when there is a module `diffmicro.devices.<device>_branches`. Branches that are
+finished when Ctrl-C comes are written.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from diffmicro.command import words
+from diffmicro.command.output import console
+from diffmicro.command.sweeping import check_files, progress
+from diffmicro.command.words import BadInput
+from diffmicro.devices import DEVICES
+from diffmicro.sweep import Table, writer
+
+OK, NOT_CONVERGED, INTERRUPTED = 0, 3, 130
+
+UNFINISHED = ("not_converged", "step_limit")
+"""Ends at which a branch would go on."""
+
+ENDS = {
+    "bound": "the range ends",
+    "grazing": "grazing: an impact appears or vanishes",
+    "closed": "it is closed",
+    "not_converged": "not converged: no next point was found",
+    "step_limit": "the limit on points was reached",
+}
+
+
+class Range(NamedTuple):
+    """The key that a branch is followed along, from low to high."""
+
+    key: str
+    low: float
+    high: float
+
+
+def run_branches(
+    device: str,
+    pairs: Sequence[str],
+    out: Path,
+    plot: Path | None,
+    seeds: int,
+    numerics: Mapping[str, Any],
+) -> int:
+    """Follow the branches and write them; 3 when one did not come to its end, 130 when interrupted."""
+    module = words.device(device)
+    home = _home(device)
+    check_files(out, plot)
+    along, given = _range(module, pairs)
+    for end in (along.low, along.high):
+        start = words.point(module, given | dict(numerics) | {along.key: end})
+    if start.numerics.pop("method", "event") != "event":
+        raise BadInput("Branches are followed by the method event; leave --method out.")
+    found: list[Any] = []
+    interrupted = False
+    try:
+        with progress(f"branches over {along.key}, points", None) as advance:
+            each = home.each_branch(
+                start.design, start.setting, *along, seeds=seeds, watch=advance, **start.numerics
+            )
+            with closing(each):
+                found.extend(each)
+    except KeyboardInterrupt:
+        interrupted = True
+    except ValueError as complaint:
+        words.raise_if_numerics(complaint, start.numerics | {"seeds": seeds})
+        raise
+    if found:
+        _write(module, found, out, plot)
+    if interrupted:
+        kept = f" The finished branches are in {out}." if found else ""
+        print(f"diffmicro: Interrupted.{kept}", file=sys.stderr)
+        return INTERRUPTED
+    if not found:
+        print(
+            f"diffmicro: none of {seeds} simulations from rest between {along.key} = {along.low:g} "
+            f"and {along.high:g} settles to a motion with the period of the drive, so there is no "
+            "branch to start from, and nothing is written. Try another range, or more of them by "
+            "--seeds.",
+            file=sys.stderr,
+        )
+        return NOT_CONVERGED
+    lost = any(end in UNFINISHED for branch in found for end in branch.ends)
+    return NOT_CONVERGED if lost else OK
+
+
+def branches_table(module: ModuleType, branches: Sequence[Any]) -> Table:
+    """All branches as one table: key, responses, `stable`, `branch` (from 1), and `kind` of point.
+
+    `kind`: `regular`; `fold`, where the key turns around; `corner`, where the branch has a kink; or why
+    the branch ends there, see `ENDS`.
+    """
+    key = branches[0].key
+    known = words.parameters(module) | words.responses(module)
+    names = [name for name in words.responses(module) if hasattr(branches[0], name)]
+
+    def joined(columns: Sequence[Any]) -> np.ndarray:
+        return np.concatenate([np.asarray(column) for column in columns])
+
+    columns = {key: joined([branch.parameter for branch in branches])}
+    columns |= {name: joined([getattr(branch, name) for branch in branches]) for name in names}
+    columns["stable"] = joined([branch.stable for branch in branches])
+    columns["branch"] = joined(
+        [np.full(len(branch.parameter), number) for number, branch in enumerate(branches, 1)]
+    )
+    columns["kind"] = joined([_kinds(branch) for branch in branches])
+    units = {name: known[name].unit for name in (key, *names)}
+    return Table((key,), columns, np.arange(len(columns[key])), units)
+
+
+def _kinds(branch: Any) -> np.ndarray:
+    kinds = np.full(len(branch.parameter), "regular", object)
+    kinds[branch.corners] = "corner"
+    kinds[branch.folds] = "fold"
+    kinds[[0, -1]] = branch.ends
+    return kinds.astype(str)
+
+
+def _home(device: str) -> ModuleType:
+    """The module that follows the branches of a device."""
+    with_branches = [name for name in DEVICES if find_spec(f"diffmicro.devices.{name}_branches")]
+    if device not in with_branches:
+        raise BadInput(
+            f"{device} has no continuation of branches; the devices that have it: "
+            f"{', '.join(with_branches)}. See how {device} changes with a parameter by "
+            "`diffmicro sweep`."
+        )
+    return import_module(f"diffmicro.devices.{device}_branches")
+
+
+def _range(module: ModuleType, pairs: Sequence[str]) -> tuple[Range, dict[str, str]]:
+    """The one word that is a range, and the others as they are."""
+    given = words.split(pairs)
+    ranges = [key for key, text in given.items() if ":" in text]
+    if len(ranges) != 1:
+        told = f"; {', '.join(ranges)} are {len(ranges)}" if ranges else ""
+        raise BadInput(f"Give exactly one key with a range, key=start:stop{told}.")
+    (key,) = ranges
+    text = given.pop(key)
+    ends = text.split(":")
+    if len(ends) != 2:
+        raise BadInput(
+            f"{key}={text}: the range of branches is key=start:stop, without a count; they choose "
+            "their points themselves."
+        )
+    if key in words.NUMERICS:
+        raise BadInput(f"{key} is no parameter of the device, so no branch is followed along it.")
+    words.free_names(key, module)
+    known = words.parameters(module)[key]
+    if () not in known.shapes:
+        raise BadInput(f"{key} is {known.size} numbers; a branch is followed along one number.")
+    low, high = (words.one_number(known, end) for end in ends)
+    if not low < high:
+        raise BadInput(f"{key}={text}: the start has to be below the stop.")
+    return Range(key, low, high), given
+
+
+def _write(module: ModuleType, branches: Sequence[Any], out: Path, plot: Path | None) -> None:
+    table = branches_table(module, branches)
+    writer(out)(table, out)
+    key = table.keys[0]
+    if plot:
+        from diffmicro.plot.branches import plot_branches
+
+        unit = table.units[key]
+        label = key.replace("_", " ") + ("" if unit in ("", "-") else f" [{unit}]")
+        plot_branches(branches, label=label).savefig(plot, dpi=150)
+    page = console(stderr=True)
+    for number, branch in enumerate(branches, 1):
+        page.print(_told(number, branch), soft_wrap=True)
+    count = f"{len(branches)} branch{'es' if len(branches) > 1 else ''}"
+    page.print(f"{count}, {len(table)} points to {out}", soft_wrap=True)
+
+
+def _told(number: int, branch: Any) -> str:
+    """A branch in one line: where it goes and turns, and how much of it is stable."""
+    at = branch.parameter
+    share = float(np.mean(branch.stable))
+    stable = {0.0: "unstable", 1.0: "stable"}.get(share, f"stable at {100 * share:.0f} % of them")
+    folds = ", ".join(f"{at[i]:.6g}" for i in branch.folds)
+    ends = (f"{at[i]:.6g} ({ENDS[end]})" for i, end in zip((0, -1), branch.ends, strict=True))
+    return (
+        f"branch {number}: {len(at)} points, {stable}, {branch.key} from {' to '.join(ends)}"
+        f"{f'; folds at {folds}' if folds else ''}"
+    )
