@@ -25,6 +25,7 @@ from diffmicro.dynamics.orbits import (
     FOLLOW,
     MAX_MULTIPLE,
     RETURNS,
+    STABLE,
     Orbit,
     PeriodMap,
     differentiable,
@@ -46,6 +47,9 @@ EARLY = 20
 
 SHORTEST = 0.02
 """Shortest time of an orbit [s]."""
+
+ROUNDING = 40
+"""Residual of a periodic motion that is rounding [eps of the largest entry of the state], as in `orbits`."""
 
 
 class Settled(NamedTuple):
@@ -100,7 +104,22 @@ def follow(
     mapped: PeriodMap, parameters: Array, start: Array, tolerance: Array, multiple: Array
 ) -> Orbit:
     """The periodic motion next to `start`, with derivatives."""
-    return find_orbit(mapped, parameters, start, FOLLOW, tolerance, multiple)
+    q, start, fine = jax.lax.stop_gradient((parameters, start, tolerance))
+    found = _judged(find_orbit(mapped, q, start, FOLLOW, fine, multiple))
+    return differentiable(mapped, parameters, found, tolerance)
+
+
+def _judged(orbit: Orbit) -> Orbit:
+    """The orbit, accepted as well if all that is left of the residual is rounding.
+
+    `orbits` takes states for numbers of order one, but speeds of fast modes are some tens: in single precision
+    their rounding is above its limit.
+    """
+    size = jnp.maximum(jnp.max(jnp.abs(orbit.state)), 1.0)
+    rounding = ROUNDING * float(jnp.finfo(orbit.state.dtype).eps) * size
+    return orbit._replace(
+        accepted=orbit.accepted | ((orbit.residual < rounding) & (orbit.multiplier < STABLE))
+    )
 
 
 class Observed(NamedTuple):
@@ -204,7 +223,7 @@ def settle(
         returns = (apart < RETURNS)[::-1]
         multiple = jnp.where(jnp.any(returns), jnp.argmax(returns) + 1, 1)
         multiple = multiple * jnp.ceil(shortest / multiple).astype(multiple.dtype)
-        orbit = find_orbit(mapped, q, states[0], FOLLOW, fine, multiple.astype(jnp.int32))
+        orbit = _judged(find_orbit(mapped, q, states[0], FOLLOW, fine, multiple.astype(jnp.int32)))
         # Twins may be in another phase of a longer period, so the closest of the last states counts.
         distance = jnp.max(jnp.abs(recent - orbit.state[None, None, :]), axis=-1)
         reached = jnp.all(jnp.min(distance, axis=0) < CLOSE) & jnp.any(returns)

@@ -35,6 +35,11 @@ CHATTER = 1e-6
 """Rebounds slower than this [length/period], or that would fly for a shorter time [periods], end in contact."""
 
 
+def chatter_of(system: LegsMotion) -> float:
+    """`CHATTER`; in single precision the root of eps: lower flights are lost in the rounding of the height."""
+    return max(CHATTER, float(jnp.finfo(system.gap.dtype).eps) ** 0.5)
+
+
 class Flight(NamedTuple):
     """A motion under way. `since`: time since the last grid point; the rest is about the step being tried."""
 
@@ -62,7 +67,9 @@ def begin(system: LegsMotion, state: State, count: Array, step: Array | int = 0)
     drive = system.drive()
     phase = phase_at(zero + step / count)
     foot = foot_of(system, drive, phase, state)
-    rests = (jnp.abs(foot.height) < rounding_of(system)) & (jnp.abs(foot.speed) < CHATTER)
+    rests = (jnp.abs(foot.height) < rounding_of(system)) & (
+        jnp.abs(foot.speed) < chatter_of(system)
+    )
     never = jnp.zeros((), bool)
     return Flight(
         number + step,
@@ -272,7 +279,7 @@ def advance(system: LegsMotion, drive: Drive, count: Array, flight: Flight, kern
     )
     speed = arrived.speed
     rebound = -system.restitution * speed
-    settles = impact & (rebound < CHATTER * (1.0 - acceleration)) & (acceleration < 0)
+    settles = impact & (rebound < chatter_of(system) * (1.0 - acceleration)) & (acceleration < 0)
     kick = jnp.where(impact, jnp.where(settles, 0.0, rebound) - speed, 0.0)
     weighted = sum(drive.inverse[j] * v[j] for j in range(len(v))) + trial.weighted
     kick, moved = kern.keep([kick, moved])

@@ -283,3 +283,21 @@ def test_second_derivatives_are_right_in_the_air_and_not_a_number_through_impact
     )
     assert np.isfinite(float(jax.jit(jax.jacfwd(bounced))(gap)))
     assert np.isnan(float(jax.jit(jax.jacfwd(jax.jacfwd(bounced)))(gap)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("overrides", [dict(), dict(gap=8e-6, voltage=9.0)])
+def test_single_precision_finds_the_same_bouncing_motion(respond, published, overrides):
+    single = jax.tree.map(
+        lambda x: jnp.asarray(x, jnp.float32),
+        (published, legs.as_arrays(legs.published_setting(**overrides))),
+    )
+    found = legs.respond(*single, throw=False)
+    known = jax.tree.map(lambda x: x[0], respond([overrides]))
+    assert words(found.result).item() == "ok"
+    assert found.mean_height.dtype == jnp.float32
+    assert int(found.period_multiple) == int(known.period_multiple)
+    for name, close in dict(mean_height=1e-4, peak_height=1e-4, bounce_rate=1e-6).items():
+        assert float(getattr(found, name)) == pytest.approx(float(getattr(known, name)), rel=close)
+    # Flights that single precision cannot resolve count as contact.
+    assert float(found.contact_fraction) == pytest.approx(float(known.contact_fraction), rel=0.1)
