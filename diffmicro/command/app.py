@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from functools import wraps
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,7 +48,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _reporting(command: Any) -> Any:
-    """Bad input as a message and exit code 2, an interruption as 130."""
+    """Bad input and files that do not work as a message and exit code 2, an interruption as 130."""
 
     @wraps(command)
     def reporting(*args: Any, **kwargs: Any) -> None:
@@ -55,7 +56,7 @@ def _reporting(command: Any) -> Any:
 
         try:
             code = command(*args, **kwargs)
-        except BadInput as problem:
+        except (BadInput, OSError) as problem:
             print(f"diffmicro: {problem}", file=sys.stderr)
             code = BAD_INPUT
         except KeyboardInterrupt:
@@ -64,6 +65,15 @@ def _reporting(command: Any) -> Any:
         raise typer.Exit(code or OK)
 
     return reporting
+
+
+@app.callback(invoke_without_command=True)
+def _program(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
+) -> None:
+    if version:
+        print(f"diffmicro {metadata.version('diffmicro')}")
+        raise typer.Exit()
 
 
 @app.command("list")
@@ -118,6 +128,10 @@ def evaluate(
     given = _given(pairs, method, steps)
     known = words.responses(module)
     wrt = words.free_names(grad, module)
+    if of and not wrt:
+        raise words.BadInput(
+            f"--of {of} says what to differentiate; say by what, with --grad KEYS."
+        )
     first = next(iter(known))
     request = evaluation.Request(
         module,

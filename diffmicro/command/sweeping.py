@@ -5,6 +5,8 @@ after whatever stopped the sweep. One that is stopped by Ctrl-C, or loses a proc
 that are finished to the file.
 """
 
+import inspect
+import itertools
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,9 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from diffmicro._parameters import describe
 from diffmicro.command import words
 from diffmicro.command.output import console
 from diffmicro.command.words import BadInput
+from diffmicro.devices import DEVICES
 from diffmicro.sweep import (
     Store,
     StoreError,
@@ -53,14 +57,13 @@ def run_sweep(
     """Run the sweep and write it; 130 when it was interrupted, 1 when a process died."""
     module = words.device(device)
     carry, out, plot = options.carry, options.out, options.plot
-    if carry not in DIRECTIONS:
-        raise BadInput(
-            f"--carry {carry} is not allowed; it has to be one of {', '.join(DIRECTIONS)}."
-        )
+    _check_carry(module, carry)
     check_files(out, plot)
     axes, fixed = _axes(module, pairs)
     wanted = words.names(options.response, words.responses(module), "response") or None
-    start = words.point(module, fixed | dict(numerics))
+    # With a value of each axis: a device may derive what is not given from what is.
+    first = {key: values[0] for key, values in axes.items()}
+    start = words.point(module, fixed | first | dict(numerics))
     _check_workers(options.workers, axes, carry)
     store = Store(beside(out), options.resume)
     if options.resume and not store.path.exists():
@@ -165,21 +168,55 @@ def _axes(module: ModuleType, pairs: Sequence[str]) -> tuple[dict[str, Any], dic
     axes: dict[str, Any] = {}
     fixed: dict[str, Any] = {}
     for key, text in words.split(pairs).items():
+        # Commas part values, but the numbers of what is a vector anyway.
+        several = ":" in text or ("," in text and not words.is_vector(module, key))
         if key in words.NUMERICS:
+            if several:
+                raise BadInput(f"{key}={text}: {key} takes one value for the whole sweep.")
             fixed[key] = text
-            continue
-        values = words.axis(module, key, text)
-        # Ranges are intervals: where both ends lie inside, all values do.
-        ends = (values.min(), values.max()) if isinstance(values, np.ndarray) else values
-        for end in ends:
-            words.point(module, {key: end})
-        if len(values) == 1:
-            fixed[key] = values[0]
+        elif several:
+            values = words.axis(module, key, text)
+            axes |= {key: values} if len(values) > 1 else {}
+            fixed |= {key: values[0]} if len(values) == 1 else {}
         else:
-            axes[key] = values
+            fixed[key] = text
     if not axes:
         raise BadInput("No key has several values; try key=start:stop:count or key=a,b,c.")
+    _check_points(module, axes, fixed)
     return axes, fixed
+
+
+def _check_points(module: ModuleType, axes: Mapping[str, Any], fixed: Mapping[str, Any]) -> None:
+    """`BadInput` where a value is out of range, or words contradict each other."""
+    numbers = {key: values for key, values in axes.items() if isinstance(values, np.ndarray)}
+    others = {key: values for key, values in axes.items() if key not in numbers}
+    first = {key: values[0] for key, values in numbers.items()}
+    for combination in itertools.product(*others.values()):
+        chosen = dict(fixed) | first | dict(zip(others, combination, strict=True))
+        words.point(module, chosen)
+        # Ranges are intervals: where both ends lie inside, all values do.
+        for key, values in numbers.items():
+            for end in (values.min(), values.max()):
+                words.point(module, chosen | {key: end})
+
+
+def _check_carry(module: ModuleType, carry: str) -> None:
+    if carry not in DIRECTIONS:
+        raise BadInput(
+            f"--carry {carry} is not allowed; it has to be one of {', '.join(DIRECTIONS)}."
+        )
+    if carry != "none" and not carries(module):
+        able = ", ".join(name for name in DEVICES if carries(words.device(name)))
+        raise BadInput(
+            f"--carry {carry}: {words.short_name(module)} starts from no state, so none can be "
+            f"carried; the devices that do are {able}."
+        )
+
+
+def carries(module: ModuleType) -> bool:
+    """Whether a device can start from the state in which it ended."""
+    known = describe(module.Response)
+    return "state" in known and "start" in inspect.signature(module.respond).parameters
 
 
 def progress(what: str, total: int | None) -> Any:

@@ -6,6 +6,7 @@ the key, the value, what is allowed, and the nearest known key. Values are plain
 """
 
 import difflib
+import inspect
 import json
 import math
 import typing
@@ -109,7 +110,7 @@ def point(module: ModuleType, given: Mapping[str, Any]) -> Point:
     numerics, values = {}, {}
     for key, value in given.items():
         if key in NUMERICS:
-            numerics[key] = _numeric(key, value)
+            numerics[key] = _numeric(module, key, value)
         else:
             values[key] = _value(module, _known(key, table), value)
     point = Point(*_built(module, values), numerics)
@@ -121,7 +122,7 @@ def check_ranges(module: ModuleType, design: Any, setting: Any) -> None:
     """`BadInput` with status out_of_range for values outside what the model allows."""
     try:
         # A device may know contradictions beside the ranges.
-        getattr(module, "check_point", check)(_short_name(module), design, setting)
+        getattr(module, "check_point", check)(short_name(module), design, setting)
     except ValueError as complaint:
         raise BadInput(str(complaint), "out_of_range") from None
 
@@ -145,6 +146,12 @@ def file_points(path: Path) -> list[Mapping[str, Any] | BadInput]:
     return [_file_point(number, line) for number, line in enumerate(lines, 1) if line.strip()]
 
 
+def is_vector(module: ModuleType, key: str) -> bool:
+    """Whether a parameter is always several numbers."""
+    known = parameters(module).get(key)
+    return known is not None and () not in known.shapes
+
+
 def axis(module: ModuleType, key: str, text: str) -> np.ndarray | list[Any]:
     """Values of one word of a sweep: `start:stop:count`, a list with commas, or a single value."""
     known = _known(key, parameters(module))
@@ -161,9 +168,10 @@ def axis(module: ModuleType, key: str, text: str) -> np.ndarray | list[Any]:
             raise BadInput(
                 f"{key}={text}: the count has to be a whole number from 1 to {MOST_VALUES}."
             )
-        return np.linspace(start, stop, count)
-    if () not in known.shapes:
-        raise BadInput(f"{key} is {known.size} numbers; a sweep takes single numbers and words.")
+        if () not in known.shapes:
+            raise BadInput(f"{key} is {known.size} numbers; a range is for single numbers.")
+        values = np.linspace(start, stop, count)
+        return [_value(module, known, x) for x in values] if type(known.default) is int else values
     values = [_value(module, known, part) for part in text.split(",")]
     numbers = all(isinstance(value, float) for value in values)
     return np.array(values) if numbers else values
@@ -249,6 +257,8 @@ def _array(known: Parameter, value: Any) -> Any:
         rows = rows[0] if rows == [value] else rows
     try:
         parts = np.asarray(rows, object)
+        if parts.ndim and any(isinstance(part, list | tuple) for part in parts.ravel()):
+            raise TypeError
         numbers = np.array([one_number(known, part) for part in parts.ravel()]).reshape(parts.shape)
     except BadInput:
         raise
@@ -262,14 +272,20 @@ def _array(known: Parameter, value: Any) -> Any:
             return numbers.reshape(sizes)
         if numbers.ndim == 0 and len(shape) == 1 and not sizes:
             return numbers.reshape(1)
+    count = f"{numbers.size} number{'s' if numbers.size > 1 else ''}"
+    count = count if numbers.size else "rows of unlike lengths"
     raise BadInput(
-        f"{known.name} = {value} has {numbers.size or 'unlike'} numbers; it needs {known.size}: "
-        f"numbers separated by commas, rows by semicolons."
+        f"{known.name} = {value} has {count}; it needs {known.size}: numbers separated by commas, rows "
+        "by semicolons."
     )
 
 
-def _numeric(key: str, value: Any) -> Any:
-    """`method` as it is, `steps` as a whole number; the device judges both."""
+def _numeric(module: ModuleType, key: str, value: Any) -> Any:
+    """`method` as it is, `steps` as a whole number; the device judges both, if it has them."""
+    if key not in inspect.signature(module.respond).parameters:
+        raise BadInput(
+            f"{key} = {value}: {short_name(module)} has no {key} to choose; leave it out."
+        )
     if key == "method":
         if not isinstance(value, str):
             raise BadInput(f"method = {value} is not allowed; it has to be a word.")
@@ -295,5 +311,6 @@ def _nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]}?" if close else f"; known are {', '.join(known)}."
 
 
-def _short_name(module: ModuleType) -> str:
+def short_name(module: ModuleType) -> str:
+    """What a device is called."""
     return module.__name__.rpartition(".")[2]

@@ -139,6 +139,7 @@ def test_a_field_that_closes_the_gap_for_good_is_a_status(run):
         (["--grad", "mass_ratio", "--of", "velocty"], ["velocty", "did you mean velocity?"]),
         (["--grad", "demagnetization", "demagnetization=None"], ["demagnetization", "None"]),
         (["--response", "speed"], ["speed", "response"]),
+        (["--of", "velocity"], ["--of velocity", "--grad"]),
         (["--precision", "16"], ["16", "32 or 64"]),
         (["--points", "no_such_file.jsonl"], ["no_such_file.jsonl"]),
     ],

@@ -84,6 +84,8 @@ def test_an_interrupted_sweep_keeps_what_is_finished(run, tmp_path, monkeypatch)
         (["field=1e-3:2e-3:5", "--steps", "1e9"], "steps"),
         (["field=1e-3:2e-3:5", "--response", "speeed"], "speeed"),
         (["field=1e-3:2e-3:5", "--plot", "a.doc"], ".png"),
+        (["field=1e-3:2e-3:5", "steps=10,20"], "one value for the whole sweep"),
+        (["field=1e-3:2e-3:5", "waveform=sine,sqare"], "did you mean square?"),
     ],
 )
 def test_bad_sweeps(run, tmp_path, arguments, told):
@@ -93,7 +95,57 @@ def test_bad_sweeps(run, tmp_path, arguments, told):
     assert not (tmp_path / "a.csv").exists()
 
 
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (["gripper", "force=0:1e-6:2", "--carry", "up"], "wrmma, tumbler, legs"),
+        (["gripper", "beam_radius=1e-3:2e-3:3"], "a range is for single numbers"),
+        (["gripper", "force=0:1e-6:2", "beam_radius=1e-3,2e-3"], "it needs 4"),
+        (["gripper", "force=0:1e-6:2", "method=event"], "gripper has no method"),
+        (["tribometer", "drag_ratio=0.1,0.2", "sliding_velocity=0.1,0.2"], "exactly one of"),
+        (
+            ["tribometer", "direction=oop,ipi", "law=coulomb,dynamic"],
+            "law = dynamic does not exist",
+        ),
+        (["stickslip", "springs=100:201:3"], "whole number"),
+    ],
+)
+def test_what_a_device_cannot_sweep(run, tmp_path, words, told):
+    done = run("sweep", *words, "--out", tmp_path / "a.csv")
+    assert (done.code, done.out) == (2, "")
+    assert told in done.err
+
+
+def test_what_is_imposed_is_swept_instead_of_the_default(run, tmp_path):
+    """A sliding velocity takes the place of the drag ratio that is imposed by default."""
+    words = ("sweep", "tribometer", "sliding_velocity=1e-4:1e-3:3", "--out", tmp_path / "a.npz")
+    for extra in ((), ("drag_ratio=None",)):
+        assert run(*words, *extra).code == 0
+        with np.load(tmp_path / "a.npz") as table:
+            assert np.all(table["status"] == "ok") and np.all(np.diff(table["friction_ratio"]) > 0)
+
+
+def test_commas_of_a_vector_part_no_values(run, tmp_path):
+    radii = "beam_radius=2e-4,2e-4,2e-4,2e-4"
+    out = tmp_path / "a.csv"
+    assert run("sweep", "gripper", "force=0,1e-6", radii, "model=linear", "--out", out).code == 0
+    assert len(out.read_text().splitlines()) == 3
+
+
+def test_files_that_cannot_be_written_are_no_crash(run, tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sweeping.Store, "save", full)
+    done = run("sweep", "tribometer", "friction=0.1,0.2", "--out", tmp_path / "a.csv")
+    assert done.code == 2 and "No space left" in done.err
+
+
+def test_the_version(run):
+    assert re.match(r"diffmicro \d+\.\d+", run("--version").out)
+
+
 def test_bad_files(run, tmp_path):
-    assert ".csv, .npz" in run("sweep", "wrmma", "field=1:2:2", "--out", "a.xlsx").err
+    assert ".csv, .npz, .jsonl" in run("sweep", "wrmma", "field=1:2:2", "--out", "a.xlsx").err
     missing = tmp_path / "none" / "a.csv"
     assert "does not exist" in run("sweep", "wrmma", "field=1:2:2", "--out", missing).err

@@ -9,7 +9,7 @@ import pytest
 from diffmicro._parameters import parameter
 from diffmicro.command import words
 from diffmicro.command.words import BadInput
-from diffmicro.devices import stickslip, tribometer, wrmma
+from diffmicro.devices import gripper, stickslip, tribometer, wrmma
 
 
 class Design(eqx.Module):
@@ -53,8 +53,11 @@ def test_vectors_are_lists_with_commas():
     for value in ("1,2,3,4", [[1, 2], [3, 4]], [1, 2, 3, 4]):
         hinge = words.point(MATRIX, {"hinge": value}).design.hinge
         np.testing.assert_array_equal(hinge, [[1.0, 2.0], [3.0, 4.0]])
-    with pytest.raises(BadInput, match="has 3 numbers; it needs 2 x 2"):
-        words.point(MATRIX, {"hinge": "1,2,3"})
+    for value, told in (
+        ("1,2,3", "3 numbers"), ("1", "1 number"), ("1,2;3", "rows of unlike lengths")
+    ):  # fmt: skip
+        with pytest.raises(BadInput, match=f"has {told}; it needs 2 x 2"):
+            words.point(MATRIX, {"hinge": value})
 
 
 @pytest.mark.parametrize("value", ["1,2", [1.0, 2.0]])
@@ -116,6 +119,11 @@ def test_words_of_fields():
 @pytest.mark.parametrize("value", ["1.5", "many", None, True, float("inf")])
 def test_steps_are_whole_numbers(value):
     assert "steps" in str(bad(steps=value))
+
+
+def test_numerics_that_a_device_does_not_have():
+    with pytest.raises(BadInput, match="gripper has no method to choose"):
+        words.point(gripper, {"method": "event"})
 
 
 def test_method_is_a_word():
