@@ -39,12 +39,12 @@ from diffmicro.devices import legs_stepping
 from diffmicro.devices.legs_model import (
     Units,
     check_sizes,
+    free_amplitude,
     harmless,
     lump,
     modes_of,
     scaled,
 )
-from diffmicro.devices.legs_model import free_amplitude as free_amplitude
 from diffmicro.devices.legs_motion import MOST_STEPS, LegsMotion
 from diffmicro.devices.legs_settling import (
     SHORTEST,
@@ -173,6 +173,7 @@ class Response(eqx.Module):
     peak_height: largest height [m].
     bounce_height: mean peak of the flights that count as bounces; 0 without any [m].
     amplitude: half the distance between lowest and highest point [m].
+    free_amplitude: amplitude far from the ground; below the gap the foot may stay in the air [m].
     bounce_rate: bounces per second [1/s].
     contact_fraction: share of time in which the foot rests on the ground [-].
     impact_loss: power lost in impacts [W]; negative where the law adds energy.
@@ -191,6 +192,7 @@ class Response(eqx.Module):
     peak_height: Array
     bounce_height: Array
     amplitude: Array
+    free_amplitude: Array
     bounce_rate: Array
     contact_fraction: Array
     impact_loss: Array
@@ -320,13 +322,15 @@ def _respond(
             jnp.ceil(SHORTEST * turns - 1e-9),
         )
         orbit = window.orbit
-    return _told(system, units, setting, orbit, window, legal, steps, tolerance)
+    free = free_amplitude(design, setting)
+    return _told(system, units, setting, free, orbit, window, legal, steps, tolerance)
 
 
 def _told(
     system: LegsMotion,
     units: Units,
     setting: Setting,
+    free: Array,
     orbit: Any,
     window: Any,
     legal: Array,
@@ -357,6 +361,7 @@ def _told(
         peak_height=seen.peak * length,
         bounce_height=bounce * length,
         amplitude=0.5 * (seen.peak - seen.low) * length,
+        free_amplitude=free * shown,
         bounce_rate=seen.bounces / periods / time * shown,
         contact_fraction=seen.contact / periods * shown,
         impact_loss=seen.loss / periods / time * energy * shown,

@@ -50,11 +50,16 @@ def modes_of(design: Any) -> Modes:
 
 
 def free_amplitude(design: Any, setting: Any) -> Array:
-    """Amplitude of the foot far from the ground under a sine, from the frequency response [m]."""
+    """Amplitude of the foot far from the ground at the drive's frequency, from the frequency response [m].
+
+    Of a square wave that is the first harmonic, 4 / pi times the response to a sine.
+    """
     modes = modes_of(design)
-    drive = jnp.asarray(setting.drive_frequency)
-    real, imaginary = frequency_response(modes.frequency, modes.damping, drive)
-    return setting.voltage * jnp.hypot(jnp.sum(modes.gain * real), jnp.sum(modes.gain * imaginary))
+    at = jnp.asarray(setting.drive_frequency)
+    real, imaginary = frequency_response(modes.frequency, modes.damping, at)
+    drive = 4 / np.pi if setting.waveform == "square" else 1.0
+    in_phase, quadrature = jnp.sum(modes.gain * real), jnp.sum(modes.gain * imaginary)
+    return drive * setting.voltage * jnp.hypot(in_phase, quadrature)
 
 
 class Units(NamedTuple):
