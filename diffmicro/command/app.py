@@ -285,7 +285,7 @@ def animate(
         drawing.animate(device, point.design, point.setting, out, frames)
     except ValueError as complaint:
         raise words.BadInput(str(complaint)) from None
-    console(stderr=True).print(f"{frames} frames to {out}")
+    console(stderr=True).print(f"The motion of {device} to {out}", soft_wrap=True)
     return OK
 
 
