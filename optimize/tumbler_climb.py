@@ -6,10 +6,16 @@ published.
 
 What limits the slope is weight: the electrostatic force that presses the robot on stays, so a lighter one climbs
 steeper (a cuboid of 500 x 100 um 84.7 degrees at 1.2 mm/s, one of 800 x 300 um 27.8 at 2.2 mm/s). Speed is the
-perimeter, so the best cuboid is as thin as it may be and as short as the speed allows. Adhesion of the faces does
-not help: what slides first is an edge.
+perimeter, so the best cuboid is as thin as it may be and as short as the speed allows: 820 x 80 um climbs 60.63
+degrees, the published 800 x 100 um 51.52. The speed binds (35.5 degrees less per mm/s more) and so does the
+thickness (0.60 degrees less per um more). Three starts end there, certified, 17 evaluations in all; the best of
+200 random designs climbs 57.7 degrees. It takes 1.7 minutes of one core, most of it compilation.
+
+The trivial bound is an edge that holds without moving, sin a <= mu (cos a + F_elect / m g): 62.1 degrees
+here, 52.4 published. Adhesion of the faces does not help: what slides first is an edge.
 """
 
+import math
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,40 +38,60 @@ def problem() -> Any:
     return device_problem(tumbler, FREE, OBJECTIVE, CONSTRAINTS, design=DESIGN())
 
 
+def bound(mass: float, friction: float, pressing: float, gravity: float) -> float:
+    """The steepest incline on which an edge without adhesion holds the resting robot by friction [rad]."""
+    reach = friction * pressing / (mass * gravity) / math.hypot(1.0, friction)
+    return math.asin(min(reach, 1.0)) + math.atan(friction)
+
+
 def draw(result: Result, path: Path) -> None:
-    """Speed over incline, the climb margin over the length, and the search."""
+    """Incline over speed up to the steepest, the steepest over the length at each thickness, the search."""
     found = result.json("")
     sides = (found["published"], found["optimized"])
     panels = [
-        Panel("incline [degrees]", "speed [mm/s]", [_speeds(side) for side in sides]),
-        Panel("time [ms]", "distance on level ground [mm]", [_path(side) for side in sides]),
+        Panel("speed [mm/s]", "incline [degrees]", [_speeds(side) for side in sides]),
+        Panel(
+            "length, at each thickness [um]",
+            "steepest incline [degrees]",
+            [_margins(side) for side in sides],
+        ),
     ]
     before_after(result, panels, path, 180 / np.pi, "degrees")
 
 
-def _design(side: dict[str, Any]) -> tumbler.Design:
+def _design(side: dict[str, Any], **changed: Any) -> tumbler.Design:
     numbers = side["design"]
-    return tumbler.Design(**{**numbers, "outline_radii": tuple(numbers["outline_radii"])})
+    return tumbler.Design(
+        **{**numbers, "outline_radii": tuple(numbers["outline_radii"]), **changed}
+    )
 
 
 def _speeds(side: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, float, float]:
-    angles = np.linspace(0.0, 65.0, 27)
+    margin = side["response"]["climb_margin"]
+    angles = margin * (1 - np.linspace(1.0, 0.01, 20) ** 2)  # it falls steeply at the end
     design, speeds = _design(side), []
-    for angle in np.radians(angles):
+    for angle in angles:
         setting = tumbler.Setting(**{**side["setting"], "incline": angle})
         speeds.append(1e3 * float(tumbler.respond(design, setting, throw=False).speed))
-    return angles, np.array(speeds), float(np.degrees(side["response"]["climb_margin"])), 0.0
+    return np.array(speeds), np.degrees(angles), 0.0, float(np.degrees(margin))
 
 
-def _path(side: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, float, float]:
-    path = tumbler.simulate(_design(side), tumbler.Setting(**side["setting"]), turns=1.0)
-    return 1e3 * path.time, 1e3 * path.position, np.nan, np.nan
+def _margins(side: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, float, float]:
+    setting, margins = tumbler.Setting(**side["setting"]), []
+    lengths = np.linspace(*FREE["length"], 17)
+    for length in lengths:
+        asked = dict(extra=("climb_margin",), throw=False)
+        response = tumbler.respond(_design(side, length=length), setting, **asked)
+        margins.append(float(np.degrees(response.climb_margin)))
+    here = float(np.degrees(side["response"]["climb_margin"]))
+    return 1e6 * lengths, np.array(margins), 1e6 * side["design"]["length"], here
 
 
 STUDY = Study(
     "tumbler_climb",
     problem,
-    options=dict(budget=40),
+    options=dict(budget=40, method="sqp", lanes=3),
+    random_designs=200,
     draw=draw,
     show={
         "length": (1e6, "um"),
@@ -74,4 +100,3 @@ STUDY = Study(
         "climb_margin": (180 / np.pi, "degrees"),
     },
 )
-"""820 x 80 um climbs 60.6 degrees, the published 800 x 100 um 51.5."""

@@ -1,13 +1,20 @@
 """Which smooth outline tumbles fastest at a given mass, mass and magnet following the shape?
 
 Free: the outline (four radii of curvature), length and thickness. Held: depth, density, share of magnetic
-material, paper, 20 mT at 5 Hz, level. Constraint: no heavier than the published cuboid.
+material, paper, 20 mT at 1 Hz, level. Constraint: no heavier than the published cuboid.
 
-What limits the speed is the mass: an outline that rolls has the speed of its perimeter, and inside a given
-rectangle the rectangle itself is longest, 2 (L + H) f, the trivial bound. At a given mass the best outline is a
-lens: nearly the perimeter of its rectangle with little more than half of its area. It reaches 92 % of its
-rectangle's bound (14.2 against 15.4 mm/s for the perimeter alone at a length of 1.4 mm), where the ellipse of
-the published length and thickness has 8.2 mm/s. Radii differ between starts: the perimeter is flat there.
+An outline that rolls has the speed of its perimeter, and inside a given rectangle the rectangle itself is longest,
+2 (L + H) f, the trivial bound. At a given mass the best outline is a lens along the rectangle's diagonal: more
+than two diagonals of perimeter with half of the rectangle's area. From an ellipse of the published length and
+thickness (1.637 mm/s) it comes to 2.823 mm/s, certified, 1400 x 111 um; its rectangle has 3.022, twice its
+diagonal 2.809. The mass binds (2.53e-4 mm/s per ug) and so do the length (1.96 mm/s per mm) and how sharp and
+how flat the outline may be. Lenses that lie level end at 2.260 mm/s: an optimum too, so one start does not do,
+least of all the ellipse, which is as symmetric. Six starts take 114 evaluations; with other seeds they end at
+2.823 and 2.822. The best of 200 random designs has 2.373 mm/s. It takes 2.3 minutes of one core.
+
+A flat lens swings about the field when it passes its flat side. Where the swing makes it slip, no motion is
+periodic and the mean speed has no derivative: 11 of 40 random designs at 1 Hz. The search turns them down.
+At 5 Hz most outlines slip so, and it ends at their edge (11.73 mm/s, no optimum), hence the slow field.
 """
 
 from functools import partial
@@ -18,15 +25,15 @@ import numpy as np
 
 from diffmicro.design import Constraint, Objective, Result, Study, device_problem
 from diffmicro.devices import tumbler
+from diffmicro.devices.tumbler_body import outline_of
 from diffmicro.plot.design import Panel, before_after
-from diffmicro.plot.tumbler import section
 
 MASS = 1.6071e-7
 VOLUME = 0.8e-3 * 0.4e-3 * 0.1e-3
 """The published cuboid's [kg, m^3]."""
 
 FREE = {
-    "outline_radii": (0.05, 20.0),
+    "outline_radii": (0.2, 5.0),
     "length": (0.4e-3, 1.4e-3),
     "thickness": (0.1e-3, 0.3e-3),
 }
@@ -39,7 +46,7 @@ DESIGN = partial(
     density=MASS / VOLUME,
     magnetic_share=2.9e-11 / VOLUME,
 )
-SETTING = partial(tumbler.published_setting, field_frequency=5.0)
+SETTING = partial(tumbler.published_setting, field_frequency=1.0)
 
 
 def problem() -> Any:
@@ -53,12 +60,13 @@ def bound(length: float, thickness: float, frequency: float) -> float:
 
 
 def draw(result: Result, path: Path) -> None:
-    """Both outlines, speed over frequency with the rectangle's bound, and the search."""
+    """Both outlines in their rectangles, speed over frequency with the rectangles' bounds, and the search."""
     found = result.json("")
     sides = (found["published"], found["optimized"])
+    speeds = "speed, and 2 (L + H) f above it [mm/s]"
     panels = [
-        Panel("along [mm]", "height [mm]", [_outline(side) for side in sides]),
-        Panel("field frequency [Hz]", "speed [mm/s]", [_speeds(side) for side in sides]),
+        Panel("along [mm]", "height, stretched [mm]", [_outline(side) for side in sides]),
+        Panel("field frequency [Hz]", speeds, [_speeds(side) for side in sides]),
     ]
     before_after(result, panels, path, 1e3, "mm/s")
 
@@ -69,25 +77,32 @@ def _design(side: dict[str, Any]) -> tumbler.Design:
 
 
 def _outline(side: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, float, float]:
-    corners = 1e3 * section(_design(side), 0.0, 0.0, 0.0)
-    closed = np.concatenate([corners, corners[:1]])
-    return closed[:, 0], closed[:, 1], np.nan, np.nan
+    design = _design(side)
+    x, z = outline_of(design).points(8)
+    half, low = float(design.length) / 2, float(design.thickness) / 2
+    around = np.array([[half, half, -half, -half, half], [-low, low, low, -low, -low]])
+    gap = np.full((2, 1), np.nan)  # a pen lifted between two curves of one color
+    curves = np.concatenate([np.stack([x, z]), gap, around], axis=1)
+    return *(1e3 * curves), np.nan, np.nan
 
 
 def _speeds(side: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, float, float]:
-    frequencies = np.linspace(1.0, 12.0, 12)
+    frequencies = np.linspace(0.5, 6.0, 12)
     design, speeds = _design(side), []
     for frequency in frequencies:
         setting = tumbler.Setting(**{**side["setting"], "field_frequency": frequency})
-        speeds.append(1e3 * float(tumbler.respond(design, setting, throw=False).speed))
+        speeds.append(float(tumbler.respond(design, setting, throw=False).speed))
+    bounds = [bound(design.length, design.thickness, f) for f in frequencies]
     here = side["setting"]["field_frequency"]
-    return frequencies, np.array(speeds), here, 1e3 * side["response"]["speed"]
+    twice = np.concatenate([frequencies, [np.nan], frequencies])
+    both = np.concatenate([speeds, [np.nan], bounds])
+    return twice, 1e3 * both, here, 1e3 * side["response"]["speed"]
 
 
 STUDY = Study(
     "tumbler_outline",
     problem,
-    options=dict(budget=100),
+    options=dict(budget=150, method="sqp", lanes=6),
     random_designs=200,
     draw=draw,
     show={
@@ -97,4 +112,3 @@ STUDY = Study(
         "speed": (1e3, "mm/s"),
     },
 )
-"""Best designs repeat to the mass, which binds; the radii may differ between seeds."""

@@ -19,6 +19,7 @@ exactly. Left out: bodies without that symmetry, hulls that are not convex.
 import math
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -71,10 +72,19 @@ class Outline(NamedTuple):
 
     def vertices(self) -> tuple[Array, Array]:
         """The hull's corners, of an arc the point in its middle: x and z, entries from `count` on repeat."""
+        return self._along(0.5)
+
+    def points(self, each: int) -> tuple[Array, Array]:
+        """The closed hull as a curve to draw: x and z, `each` steps on every piece, the first point again."""
+        x, z = (jnp.ravel(c.T) for c in jax.vmap(self._along)(jnp.arange(each + 1) / each))
+        return jnp.append(x, x[0]), jnp.append(z, z[0])
+
+    def _along(self, share: Array | float) -> tuple[Array, Array]:
+        """A point on every piece, at a share of the piece's turn."""
         following = jnp.roll(self.normal, -1)
         following = jnp.where(following < self.normal, following + 2 * jnp.pi, following)
-        middle = 0.5 * (self.normal + following)
-        return self.x + self.radius * jnp.sin(middle), self.z - self.radius * jnp.cos(middle)
+        angle = self.normal + share * (following - self.normal)
+        return self.x + self.radius * jnp.sin(angle), self.z - self.radius * jnp.cos(angle)
 
 
 def box(length: Array | float, thickness: Array | float) -> Outline:
