@@ -3,18 +3,33 @@
 Three kinds of data say different things. The frequency response far from the ground knows frequencies, damping
 and gains. Velocities before and after impacts know the restitution and how modes share an impulse, and no
 mobility itself: only ratios. Short windows of motion near the ground know the products of mobilities with film
-and attraction.
+and attraction. Ryou 2014 prints none of these, but bounce statistics in three cases: Table 3.
 """
 
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from diffmicro.devices import legs_stepping
 from diffmicro.devices.legs import Design, Setting, lump, modes_of
+from diffmicro.devices.legs_ensemble import ensemble
 from diffmicro.devices.legs_motion import State, phase_at
 from diffmicro.mechanics.modes import frequency_response
+
+TABLE3 = ((260.0, 160.0, 220.0), (23.5, 36.2, 8.6), (14.8, 23.6, 6.8))
+"""Measured: bounces per second, largest and mean bounce [um], in the three cases."""
+
+TABLE3_CASES: tuple[dict[str, Any], ...] = (
+    dict(waveform="sine", gap=10e-6),
+    dict(waveform="square", gap=10e-6),
+    dict(waveform="square", gap=5e-6),
+)
+"""All at 10 V."""
+
+START_SPREAD = 2e-8
+"""Standard deviation of the starts' displacement by each mode [m]."""
 
 
 def foot_response(design: Design, drive_frequency: Array) -> Array:
@@ -55,3 +70,26 @@ def carried(
     x, v = steady(flight.step / count)
     arrived = jnp.stack(flight.state.x) + x, jnp.stack(flight.state.v) + v
     return jnp.concatenate([arrived[0] * units.length, arrived[1] * speed])
+
+
+def starts(seed: int, count: int, modes: int = 6) -> np.ndarray:
+    """Displacements of the foot by each mode (count, modes) to start ensembles from, the first all zero [m]."""
+    moved = np.random.default_rng(seed).normal(0.0, START_SPREAD, (count - 1, modes))
+    return np.concatenate([np.zeros((1, modes)), moved])
+
+
+def table3_numbers(
+    design: Design, begin: Array, *, tolerance: Array | float = 1e-9, **setting: Any
+) -> Array:
+    """Table 3's numbers (3 numbers, 3 cases, starts) of a design, in the table's units."""
+    found = [
+        ensemble(design, Setting(**(case | setting)), begin, tolerance=tolerance)
+        for case in TABLE3_CASES
+    ]
+    rows = [(e.bounce_rate, 1e6 * e.peak_height, 1e6 * e.bounce_height) for e in found]
+    return jnp.stack([jnp.stack(row) for row in rows], axis=1)
+
+
+def table3_deviation(numbers: Any) -> Any:
+    """Root mean square of the nine relative deviations from the measurement (..., 3, 3)."""
+    return np.sqrt(np.mean((np.asarray(numbers) / np.array(TABLE3) - 1) ** 2, axis=(-2, -1)))
