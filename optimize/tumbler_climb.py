@@ -80,9 +80,9 @@ def _margins(side: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, float, float
     setting, margins = tumbler.Setting(**side["setting"]), []
     lengths = np.linspace(*FREE["length"], 17)
     for length in lengths:
-        asked = dict(extra=("climb_margin",), throw=False)
-        response = tumbler.respond(_design(side, length=length), setting, **asked)
-        margins.append(float(np.degrees(response.climb_margin)))
+        design = _design(side, length=length)
+        response = tumbler.respond(design, setting, extra=("climb_margin",), throw=False)
+        margins.append(np.degrees(np.asarray(response.climb_margin)))
     here = float(np.degrees(side["response"]["climb_margin"]))
     return 1e6 * lengths, np.array(margins), 1e6 * side["design"]["length"], here
 

@@ -92,7 +92,8 @@ def _speeds(side: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, float, float]
     for frequency in frequencies:
         setting = tumbler.Setting(**{**side["setting"], "field_frequency": frequency})
         speeds.append(float(tumbler.respond(design, setting, throw=False).speed))
-    bounds = [bound(design.length, design.thickness, f) for f in frequencies]
+    size = (float(design.length), float(design.thickness))
+    bounds = [bound(*size, f) for f in frequencies]
     here = side["setting"]["field_frequency"]
     twice = np.concatenate([frequencies, [np.nan], frequencies])
     both = np.concatenate([speeds, [np.nan], bounds])

@@ -133,10 +133,10 @@ def critical_incline(design: Any, setting: Any, tolerance: Array, steps: int) ->
     def halve(bracket: tuple[Array, Array], _) -> tuple[tuple[Array, Array], tuple]:
         low, high = bracket
         middle = (low + high) / 2
-        given = unravel(frozen * (1 - there) + middle * there)
-        drift = drift_of(*given, None, tolerance, steps, SHORT)
+        body, drive = unravel(frozen * (1 - there) + middle * there)
+        drift = drift_of(body, drive, None, tolerance, steps, SHORT)
         up = drift.speed > 0
-        left = jnp.abs(drift.speed) / (2 * jnp.pi * drift.units.length * given[1].field_frequency)
+        left = jnp.abs(drift.speed) / (2 * jnp.pi * drift.units.length * drive.field_frequency)
         return (jnp.where(up, middle, low), jnp.where(up, high, middle)), (
             middle,
             left,

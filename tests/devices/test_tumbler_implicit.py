@@ -220,7 +220,7 @@ def test_turning_everything_about_the_normal_changes_nothing(yawed):
     [((3.0, 20.0, -10.0), 0.7), ((300.0, 200.0, -100.0), 0.7), ((30.0, -390.0, 100.0), 2.4)],
 )
 def test_without_a_field_nothing_gains_energy(spin, roll):
-    """A robot is tossed. Levers at the end of a step let it gain some 1e-7, which falls with its square."""
+    """A robot is tossed, lands on a corner and comes to rest: not in one step does it gain more than rounding."""
     start = Start(
         position=np.array([0, 0, 6e-4]),
         attitude=Rotation.from_euler("zyx", [0.3, 0.2, roll]).as_quat(scalar_first=True),
@@ -234,9 +234,9 @@ def test_without_a_field_nothing_gains_energy(spin, roll):
     energy = energy + (MASS * 9.81 + 3.2022e-6) * path.position[:, 2]
     flies = (path.normal_force == 0)[1:]
     change = np.diff(energy) / energy[0]
-    assert change[flies].max() < 1e-12
-    assert change.max() < 1e-6
-    assert np.sum(change[change > 0]) < 1e-4
+    assert change[flies].max() < 0
+    assert change.max() < 1e-11
+    assert np.sum(change[change > 0]) < 1e-11
     assert energy[-1] < 0.5 * energy[0]
     assert flies.any() and not flies.all()
     assert path.gap.min() > -1e-12
