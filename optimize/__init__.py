@@ -11,6 +11,7 @@ STUDIES = (
     "tumbler_outline",
     "tumbler_climb",
     "stickslip_force",
+    "stickslip_waveform",
     "gripper_rotation",
     "gripper_workspace",
     "gripper_grip",

@@ -194,7 +194,9 @@ class Motion(eqx.Module):
         _, _, extreme = turning(way, run.velocity, velocity, h)
         stiffness = 1 + self.sensor
         away = run.position - run.hold / stiffness, position - hold / stiffness
-        swing = jnp.sqrt((velocity - carried / h) ** 2 / stiffness + away[1] ** 2 + TINY)
+        # what is steady is no vibration: at a steady rate of r the runner lags by damping
+        rate = (hold - run.hold) / (h * stiffness)
+        swing = away[1] + 2 * self.damping * rate / stiffness, velocity - rate
         return Run(
             position=position,
             velocity=velocity,
@@ -208,7 +210,9 @@ class Motion(eqx.Module):
             crest=jnp.maximum(run.crest, run.position + jnp.maximum(extreme, way)),
             dip=jnp.minimum(run.dip, run.position + jnp.minimum(extreme, way)),
             unrest=run.unrest + h / 2 * (away[0] ** 2 + away[1] ** 2),
-            left=jnp.where(ends, swing, run.left),
+            left=jnp.where(
+                ends, jnp.sqrt(swing[0] ** 2 + swing[1] ** 2 / stiffness + TINY), run.left
+            ),
         )
 
 
