@@ -91,9 +91,9 @@ def find(
 
 def differentiable(mapped: PeriodMap, q: Array, found: Steady, tolerance: Array) -> Steady:
     """A motion that was found with these q, with its derivatives by them."""
-    settled = found.returns | found.rolls
+    kind = (found.returns, found.rolls)
     state, observed = periodic(
-        mapped, q, found.state, found.observed, found.periods, settled, tolerance
+        mapped, q, found.state, found.observed, found.periods, kind, tolerance
     )
     return found._replace(state=state, observed=observed)
 
@@ -183,31 +183,33 @@ def periodic(
     state: Array,
     observed: Array,
     periods: Array,
-    settled: Array,
+    kind: tuple[Array, Array],
     tolerance: Array,
 ) -> tuple[Array, Array]:
     """`state`, known to return after `periods`, and what was `observed` on the way, as functions of q.
 
-    Where it is not `settled` the derivatives are NaN.
+    `kind`: whether it returns, or rolls unbroken, where the derivatives are zero. Else they are NaN.
     """
-    del mapped, q, periods, settled, tolerance
+    del mapped, q, periods, kind, tolerance
     return state, observed
 
 
 @periodic.defjvp
 def _periodic_jvp(mapped, primals, tangents):
-    q, state, observed, periods, settled, tolerance = primals
+    q, state, observed, periods, kind, tolerance = primals
     q_dot = tangents[0]
-    state, observed = periodic(mapped, q, state, observed, periods, settled, tolerance)
+    returns, rolls = kind
+    state, observed = periodic(mapped, q, state, observed, periods, kind, tolerance)
     size = state.size
 
     def both(zq: Array) -> Array:
         return jnp.concatenate(mapped(zq[size:], zq[:size], periods, tolerance))
 
     matrix = explicit(jax.jacfwd(both))(jnp.concatenate([state, q]))
+    matrix = jnp.where(returns, matrix, 0.0)
     pushed = matrix[:, size:] @ q_dot
     by_state = matrix[:, :size]
     state_dot = solve(jnp.eye(size, dtype=q.dtype) - by_state[:size], pushed[:size])
     observed_dot = pushed[size:] + by_state[size:] @ state_dot
-    allowed = jnp.where(settled, 1.0, jnp.nan)  # a factor: reverse mode drops what is added
+    allowed = jnp.where(returns | rolls, 1.0, jnp.nan)  # a factor: reverse mode drops what is added
     return (state, observed), (state_dot * allowed, observed_dot * allowed)
