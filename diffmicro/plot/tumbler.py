@@ -48,9 +48,9 @@ def draw_side(axes: Axes, design: Any, setting: Any, path: Trajectory, i: int) -
     corner = (x - 0.95 * size, 1.2 * size)
     down = -0.25 * size * np.array([np.sin(setting.incline), np.cos(setting.incline)])
     _arrow(axes, corner, down, "0.3")
-    axes.text(corner[0] + down[0], corner[1] + down[1], "g", color="0.3", fontsize=8)
+    axes.text(corner[0] + down[0], corner[1] + down[1], "  g", color="0.3", fontsize=8)
     axes.set_xlim(x - 1.1 * size, x + 1.1 * size)
-    axes.set_ylim(-0.15 * size, 1.3 * size)
+    axes.set_ylim(-0.55 * size, 1.3 * size)  # room for arrows below the ground
     axes.set_aspect("equal")
     axes.set_xlabel("along the incline [mm]")
     axes.set_ylabel("height [mm]")
