@@ -61,6 +61,16 @@ def test_a_curve_that_rolls_has_the_speed_and_gradient_of_its_perimeter(outline)
         np.testing.assert_allclose(gradient["outline_radii"], 10.0 * slopes[2], rtol=1e-6)
 
 
+def test_a_swing_across_the_place_where_laps_are_counted_still_rolls():
+    """Laps of this lens come as -1, 3, 1, ... per half turn; its mean speed is the perimeter's all the same."""
+    outline = dict(outline="support", outline_radii=(1.89, 3.96, 1.3, 13.6), length=1.11e-3)
+    shape = dict(**outline, thickness=0.101e-3, density=5022.1875, magnetic_share=0.90625)
+    response = tumbler.respond(*case(shape, {}))
+    assert word(response.result) == "ok"
+    assert float(response.slip) == 0.0
+    np.testing.assert_allclose(response.speed, response.no_slip_speed, rtol=1e-12)
+
+
 @pytest.mark.slow
 def test_shape_gradients_equal_differences_of_the_event_solution():
     """Spiked ends on paper, every parameter of the outline; steps far above the resolution."""
