@@ -21,6 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from diffmicro._files import replace
 from diffmicro._reasons import VERDICTS
 from diffmicro.design.climb import climb
 from diffmicro.design.evolution import evolve
@@ -28,7 +29,7 @@ from diffmicro.design.kkt import binding
 from diffmicro.design.lagrangian import lagrangian
 from diffmicro.design.problem import Finished, Problem, Sample
 from diffmicro.design.result import Result
-from diffmicro.design.run import Folder, Run, replace
+from diffmicro.design.run import Folder, Run
 from diffmicro.design.sqp import sqp
 from diffmicro.design.starts import starts
 

@@ -13,7 +13,6 @@ import csv
 import hashlib
 import io
 import json
-import os
 import platform
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -27,6 +26,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from diffmicro._files import replace
 from diffmicro.design.problem import Problem, Sample, Step
 
 EVERY = 10
@@ -194,16 +194,6 @@ def compiled_values(problem: Problem) -> Callable[[np.ndarray], Sample]:
         )
 
     return jax.jit(jax.vmap(sample))
-
-
-def replace(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
-    partial = path.with_name(path.name + ".partial")
-    with partial.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)
 
 
 def history_csv(history: list[Step]) -> str:

@@ -9,13 +9,14 @@ folder with another fingerprint is an error that says what differs.
 import hashlib
 import io
 import json
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from diffmicro._files import replace
 
 DIGEST = 32
 """Bytes of a digest (SHA-256)."""
@@ -114,17 +115,6 @@ class Store:
 def beside(out: Path) -> Path:
     """The folder of the chunks of the sweep that is written to `out`."""
     return out.with_name(out.name + ".part")
-
-
-def replace(path: Path, content: bytes, wait: bool = True) -> None:
-    """Write a file so that it is there whole or not at all; `wait`: also after a power cut."""
-    partial = path.with_name(path.name + ".partial")
-    with partial.open("wb") as file:
-        file.write(content)
-        if wait:
-            file.flush()
-            os.fsync(file.fileno())
-    os.replace(partial, path)
 
 
 def _differences(there: Any, here: Mapping[str, Any]) -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from diffmicro.sweep.store import replace
+from diffmicro._files import replace
 
 
 @dataclass(frozen=True)
