@@ -4,10 +4,11 @@ import jax.numpy as jnp
 import numpy as np
 from matplotlib.figure import Figure
 
+from diffmicro.devices.legs_data import TABLE3_CASES
 from diffmicro.devices.legs_feet import Robot, simulate_feet
 from diffmicro.plot.legs import circular
 from experiments.outcome import Outcome
-from experiments.ryou2014.motion import CASES, claim, simulated
+from experiments.ryou2014.motion import claim, simulated
 
 POINTS = ("fore left", "fore right", "hind left", "hind right", "body")
 
@@ -82,7 +83,7 @@ def _oscillations(height: np.ndarray) -> np.ndarray:
 
 def figure19() -> Outcome:
     """The hexapod's bouncing foot in Table 3's three cases."""
-    paths = [simulated(case, 0.8) for case in CASES]
+    paths = [simulated(case, 0.8) for case in TABLE3_CASES]
     counts, spread = [], []
     for path, setting in paths:
         time, height = np.asarray(path.time), np.asarray(path.height)

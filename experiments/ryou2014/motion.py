@@ -11,13 +11,6 @@ from experiments.outcome import Check
 
 MODES = 6
 
-CASES = (
-    dict(waveform="sine", gap=10e-6),
-    dict(waveform="square", gap=10e-6),
-    dict(waveform="square", gap=5e-6),
-)
-"""Table 3's three cases, all at 10 V."""
-
 WITHOUT = dict(film=0.0, electrostatic=0.0)
 """A design without small-scale forces."""
 
