@@ -103,7 +103,7 @@ def binding(
     """The nonnegative combination of binding limits that balances the gain's gradient best."""
     n = len(u)
     active = np.abs(slacks) <= near * scales
-    rows = [slack_gradients[i] * scales[i] for i in np.flatnonzero(active)]
+    rows = [slack_gradients[i] / scales[i] for i in np.flatnonzero(active)]
     at_low, at_high = u <= near, u >= 1 - near
     rows += [np.eye(n)[i] for i in np.flatnonzero(at_low)]
     rows += [-np.eye(n)[i] for i in np.flatnonzero(at_high)]
@@ -119,7 +119,7 @@ def binding(
     left = gradient + outward.T @ found
     constraints, low, high = np.zeros(len(slacks)), np.zeros(n), np.zeros(n)
     first, second = active.sum(), active.sum() + at_low.sum()
-    constraints[active] = found[:first] * scales[active]
+    constraints[active] = found[:first] / scales[active]
     low[at_low], high[at_high] = found[first:second], found[second:]
     return Binding(constraints, low, high, float(np.linalg.norm(left) / size) if size else 0.0)
 

@@ -122,7 +122,8 @@ class Lane:
         model = slope @ step + 0.5 * step @ self._curvature @ step
         before = self._penalty * np.sum(np.maximum(0, -slacks))
         self._predicted = -(model + self._penalty * np.sum(missed) - before)
-        settled = np.max(np.abs(step), initial=0.0) < tolerance
+        # A step that the radius cuts short says nothing about an optimum.
+        settled = np.max(np.abs(step), initial=0.0) < tolerance <= self.radius
         violated = np.max(np.maximum(0, -slacks), initial=0.0)
         if settled or self.radius < tolerance:
             self.state = "converged" if settled and violated < 1e-7 else "stuck"

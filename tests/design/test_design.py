@@ -91,6 +91,20 @@ def test_active_bounds_of_a_quadratic_and_their_multipliers():
         assert result.bounds["x"]["multiplier"] == pytest.approx(2.0, rel=1e-6)
 
 
+@pytest.mark.parametrize("unit", [1e-7, 1.0, 1e9])
+def test_multipliers_of_a_constraint_in_any_unit(unit):
+    """x <= 1 beside y at its bound: the gain is 2 (3 - 1) per x, whatever unit the limit is told in."""
+
+    def losses(at):
+        return {"loss": (at["x"] - 3.0) ** 2 + (at["y"] - 5.0) ** 2, "mass": unit * at["x"]}
+
+    limit = Constraint("mass", "<=", unit)
+    problem = function_problem(losses, XY, Objective("loss", "minimize"), [limit])
+    result = optimize_design(problem, method="sqp", budget=60, progress=False)
+    assert result.constraints[str(limit)]["multiplier"] * unit == pytest.approx(4.0, rel=1e-5)
+    assert result.bounds["y"]["multiplier"] == pytest.approx(6.0, rel=1e-5)
+
+
 def truss(at):
     """Two bars of half span 1 at height h with section a: stress and weight of a nonconvex problem.
 
