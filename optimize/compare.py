@@ -1,8 +1,7 @@
 """`python -m optimize --compare [STUDY ...]`: what gradients are worth, study by study, in one table.
 
 Each study is run by gradients, then CMA-ES gets ten times as many evaluations on the same problem, without
-gradients, which are cheaper. The gradient route counts up to the first feasible design that is as good as
-CMA-ES's best, CMA-ES up to the first that is within `CLOSE` of it.
+gradients, which are cheaper. Each counts up to its first feasible design that is within `CLOSE` of CMA-ES's best.
 """
 
 import warnings
@@ -18,7 +17,7 @@ from diffmicro.design.run import Run
 from diffmicro.design.study import Study
 
 CLOSE = 1e-3
-"""Share of its own best gain that CMA-ES may still miss when it counts as there."""
+"""Share of CMA-ES's best gain that a design may still miss when it counts as there."""
 
 TIMES = 10
 """Evaluations that CMA-ES gets for each of the gradient route."""
@@ -52,17 +51,20 @@ def compare(study: Study, seed: int = 0) -> Row:
         evolve(other, np.random.default_rng(seed), tolerance=1e-9)
     gains, rivals = _gains(problem, run), _gains(problem, other)
     best, rival = np.max(gains, initial=-np.inf), np.max(rivals, initial=-np.inf)
-    reached = (
-        np.flatnonzero(gains >= rival) if np.isfinite(rival) else np.flatnonzero(np.isfinite(gains))
-    )
-    there = np.flatnonzero(rivals >= rival - CLOSE * abs(rival)) if np.isfinite(rival) else []
+    near = rival - CLOSE * abs(rival)
     return Row(
         study.name,
         _value(problem, best),
         _value(problem, rival),
-        int(reached[0]) + 1 if len(reached) else None,
-        int(there[0]) + 1 if len(there) else other.used,
+        _first(gains, near),
+        _first(rivals, near) or other.used,
     )
+
+
+def _first(gains: np.ndarray, near: float) -> int | None:
+    """Evaluations until a gain reaches `near`; with no such mark, until the first feasible design."""
+    there = np.flatnonzero(gains >= near) if np.isfinite(near) else np.flatnonzero(gains > -np.inf)
+    return int(there[0]) + 1 if len(there) else None
 
 
 def table(rows: Sequence[Row]) -> str:
