@@ -20,7 +20,9 @@ EXPERIMENTS = {
     "ryou2014_fig14": Experiment(
         "foot velocity close to the ground", nearness.figure14, (7.0, 6.0)
     ),
-    "ryou2014_fig16": Experiment("amplitude over voltage, pads and gaps", nearness.figure16),
+    "ryou2014_fig16": Experiment(
+        "amplitude over voltage, pads and gaps", nearness.figure16, (8.0, 3.8)
+    ),
     "ryou2014_fig17": Experiment("film and attraction in one response", nearness.figure17),
     "ryou2014_fig18": Experiment("circular plots, quadruped", circular.figure18, (9.0, 6.0)),
     "ryou2014_fig19": Experiment("circular plots, hexapod", circular.figure19, (10.0, 3.8)),

@@ -96,11 +96,14 @@ def figure16() -> Outcome:
     ]
 
     def draw(figure: Figure) -> None:
-        axes = figure.subplots()
+        # The amplitudes themselves lie on one line, so beside them what each pad takes away.
+        whole, lost = figure.subplots(1, 2)
         for name, amplitude in found.items():
-            axes.plot(voltages, 1e6 * amplitude, marker=".", label=name)
-        axes.set(xlabel="voltage [V]", ylabel="amplitude of the foot [um]")
-        axes.legend(frameon=False)
+            whole.plot(voltages, 1e6 * amplitude, marker=".", label=name)
+            lost.plot(voltages, 100 * (1 - amplitude / free), marker=".", label=name)
+        whole.set(xlabel="voltage [V]", ylabel="amplitude of the foot [um]")
+        lost.set(xlabel="voltage [V]", ylabel="amplitude less than without pad [%]")
+        lost.legend(frameon=False, fontsize=8)
 
     return Outcome(checks, dict(voltage=voltages, amplitude=found), draw)
 
