@@ -1,12 +1,14 @@
 """Which hemispheres, preload and stroke make the stick-slip drive push hardest?
 
 Free: radius, preload, stroke. Held: 3 % damping, 100 Hz, worn tips of 3 um. Limits: radius up to 2 mm (footprint),
-pressure in the contact at most 0.9 GPa, vibration without sensor at most 4 nm (rms times sqrt 2).
+pressure in the contact at most 0.9 GPa, vibration without sensor at most 4 nm (rms times sqrt 2), stroke up to
+300 nm.
 
-Force rises and pressure falls with radius, so the footprint binds, and so does the largest stroke: the search ends
-at 2 mm, 300 nm and 1.20 N with 0.77 N (0.20 N as published), vibration 3.6 nm, pressure 0.85 GPa. What holds the
-preload back is vibration: presliding, and with it what the back step leaves, grows with preload. With limits of
-8 nm and 1.2 GPa instead, all three variables end at their bounds, at 1.08 N, 4.8 nm and 1.03 GPa.
+Force rises and pressure falls with radius, so the footprint binds, and so do the stroke and the pressure, which
+sets the preload: 2 mm, 300 nm and 1.391 N push with 0.852 N (0.198 N as published, 4.31 of them). Each limit costs
+what its multiplier says: 0.56 mN for each um of radius, 1.30 mN for each nm of stroke, 1.76 mN for each MPa of
+pressure. Vibration, 3.88 nm, is just free; it binds instead of the pressure where that may be above 0.92 GPa.
+The search takes 7 evaluations, its gradient is certified; the best of 16 random designs has 0.321 N.
 """
 
 from functools import partial
@@ -25,12 +27,15 @@ CONSTRAINTS = (
     Constraint("peak_pressure", "<=", 0.9e9),
     Constraint("residual_vibration", "<=", 4e-9),
 )
+STEPS = 16000
+"""Steps in the slow phase: the gradient at the optimum agrees with that of half as many within 3e-4."""
+
 DESIGN = partial(stickslip.published_design, damping_ratio=0.03, tip_radius=3e-6)
 
 
 def problem() -> Any:
     """The published drive with damping and worn tips, and what is free."""
-    return device_problem(stickslip, FREE, OBJECTIVE, CONSTRAINTS, design=DESIGN())
+    return device_problem(stickslip, FREE, OBJECTIVE, CONSTRAINTS, design=DESIGN(), steps=STEPS)
 
 
 def draw(result: Result, path: Path) -> None:
@@ -65,7 +70,7 @@ def _over(
 STUDY = Study(
     "stickslip_force",
     problem,
-    options={"budget": 24, "lanes": 1},
+    options={"method": "sqp", "budget": 40, "lanes": 1},
     random_designs=16,
     draw=draw,
     show={

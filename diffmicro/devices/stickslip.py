@@ -382,7 +382,7 @@ def _simulate(design: Design, setting: Setting, *, periods: int, steps: int) -> 
         velocity=velocity * length * rate,
         drive=drive * length,
         sensor_force=design.sensor_stiffness * position * length,
-        contact_force=-forces * contacts.stiffness * jnp.asarray(COUNTS) * length,
+        contact_force=-forces * (contacts.stiffness * jnp.asarray(COUNTS) * length)[None, :],
         sliding=sliding[0] if sliding else None,
     )
 
@@ -422,13 +422,12 @@ def _harmless(legal: Array, design: Design, setting: Setting) -> tuple[Design, S
     """The values, or in lanes that are not legal the published ones, so that they end."""
     words = {name: getattr(setting, name) for name in ("waveform", "law", "springs", "memory")}
     safe = as_arrays((Design(), Setting(**words)))
-    given = (design, setting)
 
     def choose(value: Any, other: Any) -> Any:
         return jnp.where(legal, value, jnp.asarray(other, value.dtype))
 
     trees = []
-    for tree, spare in zip(given, safe, strict=True):
+    for tree, spare in zip((design, setting), safe, strict=True):
         values = {}
         for name, value in vars(tree).items():
             if isinstance(value, Array):
@@ -464,8 +463,8 @@ def check_point(where: str, design: Design, setting: Setting) -> None:
             f"{where}: law = masing knows one friction coefficient, but dynamic_friction = "
             f"{setting.dynamic_friction}. Use law = mdr, or leave dynamic_friction out."
         )
-    values = [*jax.tree.leaves((design, setting))]
-    if is_traced(*values) or np.all(np.asarray(_consistent(*as_arrays((design, setting))))):
+    given = (design, setting)
+    if is_traced(*jax.tree.leaves(given)) or np.all(_consistent(*as_arrays(given))):
         return
     raise ValueError(f"{where}: " + _contradiction(design, setting))
 

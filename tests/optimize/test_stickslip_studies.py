@@ -1,10 +1,12 @@
-"""The drive signal of the study: how samples follow from variables, and what the found signal does."""
+"""Studies of the stick-slip drive: the largest force and its limits; the drive signal and what it does."""
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from diffmicro.design import run_study
 from diffmicro.devices import stickslip
+from optimize import stickslip_force
 from optimize import stickslip_waveform as study
 
 FOUND = (0.0, 0.5024, 0.4006, 0.4315, 0.4497, 0.4859, 0.5288, 0.5719, 0.6453, 0.0, 0.1695, 0.1725)
@@ -40,3 +42,18 @@ def test_found_signal_steps_further_than_the_shaped_sawtooth_with_the_same_vibra
     assert float(found.net_step) == pytest.approx(179.2e-9, rel=2e-3)
     assert float(found.residual_vibration) == pytest.approx(4.05e-9, rel=2e-3)
     assert float(found.vibration_left) < 0.1 * float(thesis.vibration_left)
+
+
+@pytest.mark.slow
+def test_largest_force_ends_at_footprint_stroke_and_pressure(tmp_path):
+    found = run_study(stickslip_force.STUDY, out=tmp_path, random_designs=0, progress=False)
+    assert found["status"] == "ok" and found["certificate"]["verdict"] == "certified"
+    assert found["optimized"]["response"]["force"] == pytest.approx(0.852, rel=1e-3)
+    assert found["optimized"]["variables"] == pytest.approx(
+        {"radius": 2e-3, "preload": 1.391, "amplitude": 300e-9}, rel=1e-3
+    )
+    limits = found["constraints"]
+    assert limits["peak_pressure <= 9e+08"]["binds"]
+    assert not limits["residual_vibration <= 4e-09"]["binds"]
+    assert set(found["bounds"]) == {"radius", "amplitude"}
+    assert (tmp_path / "stickslip_force.png").stat().st_size > 10_000
