@@ -4,12 +4,14 @@ Each study is run by gradients, then CMA-ES gets ten times as many evaluations o
 gradients, which are cheaper. Each counts up to its first feasible design that is within `CLOSE` of CMA-ES's best.
 """
 
+import time
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from diffmicro.certificate import VERDICTS
 from diffmicro.design.evolution import evolve
 from diffmicro.design.loop import METHODS
 from diffmicro.design.problem import Problem
@@ -24,10 +26,16 @@ TIMES = 10
 
 
 class Row(NamedTuple):
-    """One study: values found, and evaluations until CMA-ES's result was reached by each."""
+    """One study by gradients: values, what its worst constraint has left (share of its bound), certificate,
+    cost. Then CMA-ES, and evaluations until its result was reached by each."""
 
     study: str
+    published: float | None
     by_gradients: float | None
+    slack: float | None
+    verdict: str
+    evaluations: int
+    seconds: float
     by_cma: float | None
     gradient_evaluations: int | None
     cma_evaluations: int | None
@@ -43,18 +51,25 @@ def compare(study: Study, seed: int = 0) -> Row:
     """Both routes on the study's problem."""
     options = dict(study.options)
     budget, method = options.pop("budget", 148), options.pop("method", "sqp")
-    problem = study.problem()
+    problem, began = study.problem(), time.monotonic()
     with Run(problem, budget) as run:
         METHODS[method](run, np.random.default_rng(seed), **options)
+    seconds = time.monotonic() - began
     with Run(problem, TIMES * run.used) as other, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         evolve(other, np.random.default_rng(seed), tolerance=1e-9)
     gains, rivals = _gains(problem, run), _gains(problem, other)
-    best, rival = np.max(gains, initial=-np.inf), np.max(rivals, initial=-np.inf)
+    first, last = run.samples[0], run.samples[int(np.argmax(gains))]
+    rival = float(np.max(rivals, initial=-np.inf))
     near = rival - CLOSE * abs(rival)
     return Row(
         study.name,
-        _value(problem, best),
+        _value(problem, float(first.objective)),
+        _value(problem, float(np.max(gains, initial=-np.inf))),
+        float(np.min(last.slacks / problem.scales)) if problem.constraints else None,
+        VERDICTS[int(last.verdict)] if int(last.verdict) >= 0 else "-",
+        run.used,
+        seconds,
         _value(problem, rival),
         _first(gains, near),
         _first(rivals, near) or other.used,
@@ -69,15 +84,15 @@ def _first(gains: np.ndarray, near: float) -> int | None:
 
 def table(rows: Sequence[Row]) -> str:
     """The rows in Markdown."""
-    lines = [
-        "| study | by gradients | CMA-ES | evaluations to CMA-ES's result: gradients | CMA-ES | ratio |",
-        "|---|---|---|---|---|---|",
-    ]
+    heads = (
+        "study", "published", "by gradients", "worst slack", "gradient", "evaluations", "seconds",
+        "CMA-ES", "evaluations to CMA-ES's result: gradients", "CMA-ES", "ratio",
+    )  # fmt: skip
+    lines = [heads, ("---",) * len(heads)]
     for row in rows:
         ratio = "not reached" if row.ratio is None else f"{row.ratio:.1f}"
-        numbers = (row.by_gradients, row.by_cma, row.gradient_evaluations, row.cma_evaluations)
-        lines.append(f"| {row.study} | {' | '.join(_text(n) for n in numbers)} | {ratio} |")
-    return "\n".join(lines)
+        lines.append((row.study, *(_text(known) for known in row[1:]), ratio))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _gains(problem: Problem, run: Run) -> np.ndarray:
@@ -88,5 +103,7 @@ def _value(problem: Problem, gain: float) -> float | None:
     return problem.objective.shown(float(gain)) if np.isfinite(gain) else None
 
 
-def _text(number: Any) -> str:
-    return "-" if number is None else f"{number:.5g}"
+def _text(known: Any) -> str:
+    if known is None or isinstance(known, str):
+        return known or "-"
+    return f"{known:.5g}"

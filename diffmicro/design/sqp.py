@@ -36,6 +36,9 @@ RESTARTS = 20
 PENALTY = 10.0
 """Weight of a constraint's violation over the size of the gradients, at first."""
 
+HEAVY = 100.0
+"""Weight over the largest multiplier above which it is lowered."""
+
 
 @dataclass
 class Lane:
@@ -119,14 +122,21 @@ class Lane:
             self.state = "stuck"
             return
         self._lam, self._step = found.multipliers, step
+        # Too heavy a one makes every bend of a constraint look like a loss, and steps creep along it.
+        enough = HEAVY * np.max(self._lam, initial=0.0)
+        if enough > 0 and not np.any(missed > 1e-9):
+            self._penalty = min(self._penalty, max(enough, self._penalty / 5))
         model = slope @ step + 0.5 * step @ self._curvature @ step
         before = self._penalty * np.sum(np.maximum(0, -slacks))
         self._predicted = -(model + self._penalty * np.sum(missed) - before)
         # A step that the radius cuts short says nothing about an optimum.
         settled = np.max(np.abs(step), initial=0.0) < tolerance <= self.radius
         violated = np.max(np.maximum(0, -slacks), initial=0.0)
-        if settled or self.radius < tolerance:
-            self.state = "converged" if settled and violated < 1e-7 else "stuck"
+        # A last short step may still be needed to meet a constraint.
+        if settled and violated < 1e-7:
+            self.state = "converged"
+        elif self.radius < tolerance:
+            self.state = "stuck"
         self.trial = np.clip(self.u + step, 0.0, 1.0)
 
     def _limits(self) -> tuple[np.ndarray, np.ndarray]:
