@@ -15,6 +15,9 @@ from diffmicro import configure
 from diffmicro.design import run_study, summary
 from optimize import PROGRAMS, STUDIES
 
+WIDTH = 140
+"""Columns of a table that goes to no terminal."""
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one study; 0: a feasible design was found, 2: bad input, 3: none was found."""
@@ -58,7 +61,9 @@ def main(arguments: list[str] | None = None) -> int:
     if options.json:
         print(json.dumps(found, allow_nan=False))
     else:
-        Console(highlight=False, markup=False).print(shown)
+        # A file or a pipe has no width of its own.
+        width = None if sys.stdout.isatty() else WIDTH
+        Console(highlight=False, markup=False, width=width).print(shown)
     return {"ok": 0, "interrupted": 130}.get(found["status"], 3)
 
 

@@ -91,6 +91,7 @@ def table(rows: Sequence[Row]) -> str:
     lines = [heads, ("---",) * len(heads)]
     for row in rows:
         ratio = "not reached" if row.ratio is None else f"{row.ratio:.1f}"
+        ratio = ratio if row.by_cma is not None else "CMA-ES found none"
         lines.append((row.study, *(_text(known) for known in row[1:]), ratio))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

@@ -29,8 +29,10 @@ def run(seed: int = 0, out: Path | None = None, progress: bool = True) -> dict[s
 
 def summary(found: Mapping[str, Any]) -> Table:
     """One row a study."""
-    columns = ("study", "objective", "published", "optimized", "what binds", "gradient")
-    table = Table(*columns, "evaluations", "seconds", box=None)
+    columns = ("study", "objective", "published", "optimized")
+    table = Table(
+        *columns, "what binds (its price)", "gradient", "evaluations", "seconds", box=None
+    )
     for name, one in found["studies"].items():
         of = one["objective"]
         factor, unit = _study(name).show.get(of, (1.0, ""))
@@ -56,7 +58,7 @@ def _binding(one: Mapping[str, Any]) -> Sequence[str]:
         if known["binds"]
     ]
     return limits + [
-        f"{name} at its {known['side']} bound ({known['multiplier']:.3g})"
+        f"{name} {known['side']} ({known['multiplier']:.3g})"
         for name, known in one["bounds"].items()
     ]
 

@@ -16,6 +16,7 @@ the step to 1e-4, but stays uncertified: slopes by single samples, which cancel 
 time steps. 2000 steps instead of 1000 end at 180.5 nm. From other starts it may end at other signals.
 """
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ DESIGN = partial(
 SETTING = partial(stickslip.published_setting, preload=0.25, amplitude=STROKE, period=PERIOD)
 
 
-def signal(values: dict[str, Any]) -> Any:
+def signal(values: Mapping[str, Any]) -> Any:
     """All samples: the full stroke, the free ones, then a straight line back to the stroke."""
     free = jnp.stack([values[name] for name in FREE])
     count = SAMPLES - SHAPED

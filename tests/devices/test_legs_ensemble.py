@@ -8,7 +8,7 @@ from diffmicro.devices import legs
 from diffmicro.devices.legs_data import TABLE3, starts, table3_deviation
 from diffmicro.devices.legs_ensemble import ensemble
 
-BEGIN = starts(0, 2)
+BEGIN = jnp.asarray(starts(0, 2))
 
 
 def means(design=None, **setting):
