@@ -12,8 +12,8 @@ Without the constraint a search ended on its budget, uncertified, at 15.1 um.
 
 After 25 evaluations the search ends at 28.5 um (11.5 at the start), certified; so it does from two other starts.
 What binds: length and thickness at their bounds of 20 mm and 0.2 mm, and the free amplitude of 12.5 um at 326.8 Hz
-(free resonance 229 Hz). At 330 Hz, with 12.0 um, it would be 29.3 um. The foot's highest point, 54.8 um, is far from
-its limit. The best of 30 random designs holds 11.3 um.
+(free resonance 229 Hz). At 330 Hz, with 12.0 um, it would be 29.3 um. The foot's highest point, 54.8 um, is far
+from its limit. The best of 30 random designs holds 11.3 um.
 """
 
 from functools import partial
