@@ -125,6 +125,7 @@ def summary(found: dict[str, Any]) -> str:
     table = found["table3"]
     rows.append("Table 3, rms deviation of nine numbers over 4 s:")
     rows.append(
-        f"  {table['start']:.3f} as fitted, {table['rms']:.3f} found (paper's own model 0.11)"
+        f"  {table['fitted']:.3f} by the fitted set, {table['identified']:.3f} by the identified one, "
+        f"{table['rms']:.3f} found around it (paper's own model 0.11)"
     )
     return "\n".join(rows)
