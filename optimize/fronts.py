@@ -17,7 +17,7 @@ from rich.table import Table
 from diffmicro.design import Constraint, Objective, Problem, device_problem
 from diffmicro.design.pareto import Front, pareto_front
 from diffmicro.devices import gripper, legs, stickslip, tribometer, tumbler, wrmma
-from optimize import legs_height, tumbler_outline
+from optimize import legs_height, tumbler_climb
 
 POINTS, BUDGET = 16, 40
 
@@ -36,13 +36,15 @@ def _problem(
     free: Mapping[str, tuple[float, float]],
     design: Any = None,
     setting: Any = None,
+    always: Sequence[Constraint] = (),
     **numerics: Any,
 ) -> Any:
-    """The problem of one objective, with further constraints."""
+    """The problem of one objective, with further constraints beside those that hold always."""
 
     def made(objective: Objective, constraints: Sequence[Constraint]) -> Problem:
         sides = {"design": design and design(), "setting": setting and setting()}
-        return device_problem(device, free, objective, constraints, **sides, **numerics)
+        every = (*always, *constraints)
+        return device_problem(device, free, objective, every, **sides, **numerics)
 
     return made
 
@@ -61,7 +63,9 @@ FRONTS = {
     "tumbler": Wishes(
         Objective("speed", "maximize"),
         Objective("mass", "minimize"),
-        _problem(tumbler, tumbler_outline.FREE, tumbler_outline.DESIGN, tumbler_outline.SETTING),
+        _problem(
+            tumbler, tumbler_climb.FREE, tumbler_climb.DESIGN
+        ),  # cuboids; outlines have many optima
         ((1e3, "mm/s"), (1e9, "ug")),
     ),
     "gripper": Wishes(
@@ -109,9 +113,15 @@ FRONTS = {
     ),
     "legs": Wishes(
         Objective("mean_height", "maximize"),
-        Objective("impact_loss", "minimize"),
-        _problem(legs, legs_height.FREE, legs_height.DESIGN, legs_height.SETTING),
-        ((1e6, "um"), (1e6, "uW")),
+        Objective("free_amplitude", "maximize"),  # how surely it bounces
+        _problem(
+            legs,
+            legs_height.FREE,
+            legs_height.DESIGN,
+            legs_height.SETTING,
+            always=legs_height.CONSTRAINTS[:1],
+        ),
+        ((1e6, "um"), (1e6, "um")),
     ),
 }
 """A pair for each device."""
