@@ -1,12 +1,14 @@
 """Two objectives at once: designs of which none is better in both.
 
-The front is followed by gradients: the best designs for each objective alone are its ends; between them the
-second objective gets a limit (the epsilon of the constraint method) and the first one is optimized, each time
-from the neighbor that is known. `hypervolume` measures what a front covers, for comparisons.
+The front is found by gradients: the best designs for each objective alone are its ends; between them the
+second objective gets a limit (the epsilon of the constraint method) and the first one is optimized. Each limit
+goes halfway into the gap where the points so far leave most area, and the search starts from both neighbors, as
+a front may jump between local optima; the better of both counts. `hypervolume` measures what a front covers.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +18,7 @@ from diffmicro.design.problem import Constraint, Objective, Problem
 from diffmicro.design.result import Result
 
 SHORT = 1e-4
-"""Share of the range by which the limits stay inside the ends."""
+"""Share of the range by which the last limit stays inside the end."""
 
 
 class Front(NamedTuple):
@@ -33,6 +35,14 @@ class Front(NamedTuple):
     price: np.ndarray
     verdicts: tuple[str, ...]
     evaluations: int
+
+
+class Point(NamedTuple):
+    """A design of the front, the share of the second objective's range at its limit, and the limit's price."""
+
+    result: Result
+    share: float
+    price: float
 
 
 def pareto_front(
@@ -72,23 +82,47 @@ def pareto_front(
     for objective, end in ((first, one), (second, other)):
         if end.status != "ok":
             raise ValueError(f"pareto_front: no end for {objective.response}: {end.reason}.")
-    limits = _limits(second, _value(one, second), _value(other, second), points)
-    found, price, start = [one], [0.0], one.variables
-    for constraint in limits:
-        nearer = best(problem(first, (constraint,)), start)
-        if nearer.status == "ok":
-            found.append(nearer)
-            price.append(nearer.constraints[str(constraint)]["multiplier"])
-            start = nearer.variables
-    values = np.array([[_value(r, first), _value(r, second)] for r in found])
+    low, high = _value(one, second), _value(other, second)
+
+    def between(share: float, *neighbors: Result) -> Point | None:
+        """The best for the first objective where the second has this share of its range."""
+        sense = ">=" if second.goal == "maximize" else "<="
+        limit = Constraint(second.response, sense, float(low + share * (high - low)))
+        made = problem(first, (limit,))
+        found = [best(made, n.variables) for n in neighbors]
+        good = [r for r in found if r.status == "ok"]
+        if not good:
+            return None
+        result = max(good, key=lambda r: first.gain(_value(r, first)))
+        return Point(result, share, result.constraints[str(limit)]["multiplier"])
+
+    # What the second objective's best has in the first one is left to chance, so it is looked for too.
+    last = between(1 - SHORT, one, other) or Point(other, 1.0, 0.0)
+    found, closed = [Point(one, 0.0, 0.0), last], set()
+    while len(found) < points:
+        gaps = [
+            (abs((_value(b.result, first) - _value(a.result, first)) * (b.share - a.share)), i)
+            for i, (a, b) in enumerate(pairwise(found))
+            if (a.share, b.share) not in closed
+        ]
+        if not gaps:
+            break
+        _, i = max(gaps)
+        a, b = found[i : i + 2]
+        middle = between((a.share + b.share) / 2, a.result, b.result)
+        if middle is None:
+            closed.add((a.share, b.share))
+        else:
+            found.insert(i + 1, middle)
+    values = np.array([[_value(p.result, first), _value(p.result, second)] for p in found])
     kept = undominated(values, (first, second))
     return Front(
         first,
         second,
         values[kept],
-        tuple(found[i].variables for i in kept),
-        np.array(price)[kept],
-        tuple(found[i].optimized.certificate.get("verdict", "") for i in kept),
+        tuple(found[i].result.variables for i in kept),
+        np.array([found[i].price for i in kept]),
+        tuple(found[i].result.optimized.certificate.get("verdict", "") for i in kept),
         spent,
     )
 
@@ -125,13 +159,6 @@ def hypervolume(
             area += (row[0] - floor[0]) * (row[1] - reached)
             reached = row[1]
     return float(area)
-
-
-def _limits(second: Objective, low: float, high: float, points: int) -> list[Constraint]:
-    """Limits of the second objective, from just above what the first one's best has up to the end."""
-    shares = np.linspace(0, 1 - SHORT, points)[1:]
-    sense = ">=" if second.goal == "maximize" else "<="
-    return [Constraint(second.response, sense, float(low + s * (high - low))) for s in shares]
 
 
 def _value(result: Result, objective: Objective) -> float:

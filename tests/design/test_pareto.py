@@ -38,6 +38,28 @@ def test_the_front_is_the_known_one():
     assert hypervolume(front.values, (FIRST, SECOND), (2, 2)) > 0.87 * best
 
 
+def test_a_front_over_two_valleys_is_no_worse_than_a_fine_grid():
+    """The valley around x = -1 is the better one while `far` may be large, that around x = 1 later."""
+
+    def valleys(at):
+        x, y = at["x"], at["y"]
+        near = (x**2 - 1) ** 2 + 0.2 * x + y**2
+        return {"near": near, "far": (x - 1) ** 2 / 4 + (y - 1) ** 2}
+
+    def problem(objective, constraints):
+        variables = (Variable("x", -2.0, 2.0, -1.2), Variable("y", -1.0, 2.0, 0.1))
+        return function_problem(valleys, variables, objective, constraints)
+
+    front = pareto_front(problem, FIRST, SECOND, points=12)
+    x, y = np.meshgrid(np.linspace(-2, 2, 801), np.linspace(-1, 2, 601))
+    for far, near in zip(front.values[:, 1], front.values[:, 0], strict=True):
+        every = valleys({"x": x, "y": y})
+        best = every["near"][every["far"] <= far + 1e-9].min()
+        assert near <= best + 1e-3
+    sides = {design["x"] > 0 for design in front.designs}
+    assert sides == {True, False}
+
+
 def test_dominated_points_go():
     values = np.array([[1.0, 3.0], [2.0, 2.0], [2.5, 2.5], [3.0, 1.0], [1.0, 3.0]])
     assert undominated(values, (FIRST, SECOND)) == [0, 4, 1, 3]

@@ -35,15 +35,8 @@ def test_a_front_is_followed_and_drawn(tmp_path):
     assert fronts.summary(known).row_count == 1
 
 
-SHORT = pytest.mark.xfail(
-    reason="the front stays on one of two branches of cuboids: 0.99 of the area"
-)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", [pytest.param(d, marks=SHORT if d == "tumbler" else ()) for d in DEVICES]
-)
+@pytest.mark.parametrize("name", DEVICES)
 def test_genes_do_not_find_more(name):
     compared = import_module("benchmarks.pareto").compared(name)
     assert float(compared[4]) >= 1.0
