@@ -21,7 +21,7 @@ functions that obey the same rule, to any order.
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -33,8 +33,18 @@ RESIDUAL = 1e-7
 """|P z - z| [natural units] at which one last, linear Newton step ends the search: its error is the
 square of this. Single precision stops at 40 eps."""
 
+ROUGH = 1e-4
+"""Residual [natural units] down to which the search does with passes that know no parameters: Newton's next
+step lands near its square."""
+
+FULL_PASSES = 2
+"""Newton iterations kept for passes that know the parameters too."""
+
 STABLE = 0.99
 """Largest multiplier accepted: slower decay than 1 % a period cannot be told from none."""
+
+COARSE_WARMUP = 100.0
+"""Tolerance of the warm-up over that of the search: what it forgets need not be exact."""
 
 NEAR = 0.5
 """Distance [natural units] from which the simulation has to be seen to approach the orbit."""
@@ -140,20 +150,23 @@ def _search(
     tolerance: Array,
     periods: Array,
 ) -> Orbit:
-    mapped = partial(_pass, period_map, q, tolerance)
+    rough, full = (partial(p, period_map, q, tolerance) for p in (_rough_pass, _full_pass))
 
     def attempt(carry: tuple[Orbit, Array]) -> tuple[Orbit, Array]:
         """Simulate, shoot, judge; guess the period of the next attempt from the returns."""
         orbit, tried = carry
         n = orbit.periods
         if not search.warmup:
-            return _shoot(mapped, orbit.arrived[0], n, search, orbit), tried + 1
+            return _shoot(rough, full, orbit.arrived[0], n, search, orbit), tried + 1
         phases = [search.warmup, search.verify] if search.verify else [search.warmup]
         last = len(phases) - 1
         returns = jnp.ones(MAX_MULTIPLE if search.multiples else 0, jnp.int32)
         counts = jnp.concatenate([jnp.array(phases, jnp.int32) * n, returns])
+        tolerances = jnp.full(counts.shape, tolerance).at[0].multiply(COARSE_WARMUP)
 
-        def on(z, count):
+        def on(z, phase):
+            count, tolerance = phase
+
             def simulate(at):
                 after, observed = period_map(q, at, count, tolerance, look=False)
                 return after, observed[0]
@@ -164,8 +177,8 @@ def _search(
             after, displacement = jax.vmap(simulate)(z)
             return after, (after, displacement)
 
-        _, (visited, displaced) = jax.lax.scan(on, orbit.arrived, counts)
-        found = _shoot(mapped, visited[last, 0], n, search, orbit)
+        _, (visited, displaced) = jax.lax.scan(on, orbit.arrived, (counts, tolerances))
+        found = _shoot(rough, full, visited[last, 0], n, search, orbit)
         # Twins may be in another phase of a longer period, so the closest of the last states counts.
         distance = jnp.max(jnp.abs(visited - found.state[None, None, :]), axis=-1)
         before, after = jnp.max(distance[0]), jnp.max(jnp.min(distance[last:], axis=0))
@@ -239,20 +252,31 @@ def _no_tangent(x: Array):
     return jnp.zeros(x.shape, jax.dtypes.float0)
 
 
-def _pass(
+def _rough_pass(
     period_map: PeriodMap, q: Array, tolerance: Array, z: Array, n: Array
-) -> tuple[Array, Array, Array]:
-    """State after n periods, what was observed, and the derivative of both by state and parameters.
+) -> tuple[Array, Array, None]:
+    """State after n periods and its derivative by the state, nothing else."""
 
-    The parameters' columns come at little cost: a tangent is a lane, and lanes are nearly free.
-    """
+    def after(z: Array) -> tuple[Array, Array]:
+        state = period_map(q, z, n, tolerance, look=False)[0]
+        return state, state
+
+    by_state, state = jax.jacfwd(after, has_aux=True)(z)
+    return state, by_state, None
+
+
+def _full_pass(
+    period_map: PeriodMap, q: Array, tolerance: Array, z: Array, n: Array
+) -> tuple[Array, Array, tuple[Array, Array]]:
+    """State after n periods, its derivative by the state, what was observed, and the derivative of all by
+    state and parameters."""
 
     def both(zq: Array) -> tuple[Array, tuple[Array, Array]]:
         after, observed = period_map(zq[z.shape[0] :], zq[: z.shape[0]], n, tolerance)
         return jnp.concatenate([after, observed]), (after, observed)
 
     matrix, (after, observed) = jax.jacfwd(both, has_aux=True)(jnp.concatenate([z, q]))
-    return after, observed, matrix
+    return after, matrix[: z.shape[0], : z.shape[0]], (observed, matrix)
 
 
 def _twins(start: Array, count: int) -> Array:
@@ -278,48 +302,65 @@ def _unknown(period_map: PeriodMap, q: Array, starts: Array, periods: Array) -> 
     )
 
 
-def _shoot(mapped: Callable, start: Array, n: Array, search: Search, blank: Orbit) -> Orbit:
-    """Newton's method on P^n. A step that does not help is replaced by n periods of simulation."""
-    small = _small(start)
+class _Shot(NamedTuple):
+    """Newton's method under way: `point` was tried last, `onward` comes next, `known` is what a pass told."""
+
+    tries: Array
+    residual: Array
+    best: Array
+    fallback: Array
+    point: Array
+    onward: Array
+    known: Any
+
+
+def _shoot(
+    rough: Callable, full: Callable, start: Array, n: Array, search: Search, blank: Orbit
+) -> Orbit:
+    """Newton's method on P^n, far away with rough passes. Where it leads nowhere the simulation goes on."""
     size = start.shape[0]
-    identity = jnp.eye(size, dtype=start.dtype)
-
-    def unfinished(carry):
-        tries, residual = carry[0], carry[1]
-        return (tries < search.newton) & ~(residual < small)
-
-    def improve(carry):
-        tries, _, best, fallback, _, point, _ = carry
-        after, observed, matrix = mapped(point, n)
-        defect = after - point
-        residual = _size(defect)
-        helped = residual < best
-        step = solve(identity - matrix[:size, :size], defect)
-        step = jnp.where(jnp.isfinite(step), step, defect)
-        step = step * (LONGEST_STEP / jnp.maximum(_size(step), LONGEST_STEP))
-        onward = jnp.where(helped, point + step, fallback)
-        # Where simulation stepped in, Newton's method starts afresh.
-        best = jnp.where(helped, residual, jnp.inf)
-        fallback = jnp.where(helped, after, fallback)
-        return tries + 1, residual, best, fallback, point, onward, (after, observed, matrix)
-
     infinite = jnp.full((), jnp.inf, start.dtype)
-    carry = (
-        jnp.zeros((), jnp.int32),
-        infinite,
-        infinite,
-        start,
-        start,
-        start,
-        (start, blank.observed, blank.matrix),
-    )
-    _, residual, _, _, point, onward, last = jax.lax.while_loop(unfinished, improve, carry)
-    _, observed, matrix = last
+    none = jnp.zeros((), jnp.int32)
+    shot = _Shot(none, infinite, infinite, start, start, start, None)
+    if search.warmup:
+        shot = _newton(rough, n, shot, search.newton - FULL_PASSES, ROUGH)
+    shot = shot._replace(residual=infinite, known=(blank.observed, blank.matrix))
+    shot = _newton(full, n, shot, search.newton, _small(start))
+    residual, point, onward = shot.residual, shot.point, shot.onward
+    observed, matrix = shot.known
     # The last Newton step is taken on the linear map: its error is the residual squared.
     observed = observed + matrix[size:, :size] @ (onward - point)
     multiplier = spectral_radius(matrix[:size, :size])
-    good = (residual < small) & (multiplier < STABLE)
+    good = (residual < _small(start)) & (multiplier < STABLE)
     return Orbit(onward, observed, residual, multiplier, n, good, blank.arrived, matrix)
+
+
+def _newton(mapped: Callable, n: Array, shot: _Shot, limit: int, until: float) -> _Shot:
+    """Newton steps up to a residual. One that does not help is replaced by n periods of simulation."""
+    size = shot.point.shape[0]
+    identity = jnp.eye(size, dtype=shot.point.dtype)
+
+    def improve(shot: _Shot) -> _Shot:
+        point = shot.onward
+        after, by_state, known = mapped(point, n)
+        defect = after - point
+        residual = _size(defect)
+        helped = residual < shot.best
+        step = solve(identity - by_state, defect)
+        step = jnp.where(jnp.isfinite(step), step, defect)
+        step = step * (LONGEST_STEP / jnp.maximum(_size(step), LONGEST_STEP))
+        return _Shot(
+            tries=shot.tries + 1,
+            residual=residual,
+            # Where simulation stepped in, Newton's method starts afresh.
+            best=jnp.where(helped, residual, jnp.inf),
+            fallback=jnp.where(helped, after, shot.fallback),
+            point=point,
+            onward=jnp.where(helped, point + step, shot.fallback),
+            known=known,
+        )
+
+    return jax.lax.while_loop(lambda s: (s.tries < limit) & ~(s.residual < until), improve, shot)
 
 
 def _returning_after(visited: Array) -> Array:

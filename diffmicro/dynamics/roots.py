@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from diffmicro.dynamics.kernel import Kernel
+from diffmicro.dynamics.kernel import Kernel, where_needed
 from diffmicro.dynamics.series import derivative, value
 
 NEWTON_STEPS = 4
@@ -77,16 +77,16 @@ def first_crossing(guards: Sequence[Sequence[Array]], end: Array, kernel: Kernel
     frozen = [jax.lax.stop_gradient(c) for c in picked]
     others = [[jax.lax.stop_gradient(c) for c in guard] for guard in guards]
 
-    def locate() -> tuple[Array, Array]:
-        time = _newton(frozen, low, high, kernel)
+    def locate(picked, others, chosen, low, high) -> tuple[Array, Array]:
+        time = _newton(picked, low, high)
         below = -TOUCHING * float(jnp.finfo(time.dtype).eps)
         earlier = [(value(g, time) < below) & ~m for g, m in zip(others, chosen, strict=True)]
         # An unfinished root is never used: the step is shortened, and the bracket with it.
-        unfinished = jnp.abs(value(frozen, time)) > -below * jnp.maximum(1.0, jnp.abs(frozen[1]))
+        unfinished = jnp.abs(value(picked, time)) > -below * jnp.maximum(1.0, jnp.abs(picked[1]))
         return time, _any(earlier) | unfinished
 
-    # One lane alone skips the search in most steps; a batch does it in every step.
-    time, misordered = jax.lax.cond(none, lambda: (high, jnp.zeros_like(none)), locate)
+    nothing = (high, jnp.zeros_like(none))
+    time, misordered = where_needed(~none, locate, nothing, frozen, others, chosen, low, high)
     located = root(tuple(picked), time)
     (located,) = kernel.keep([jnp.where(none, NEVER, located)])
     return Crossing(located, tuple(chosen), misordered)
@@ -129,7 +129,7 @@ def _bracket(guard: list[Array], end: Array, kernel: Kernel) -> _Bracket:
     return _Bracket(low, high, jnp.where(crosses, low + (high - low) * share, NEVER))
 
 
-def _newton(polynomial: list[Array], low: Array, high: Array, kernel: Kernel) -> Array:
+def _newton(polynomial: list[Array], low: Array, high: Array) -> Array:
     """Newton's method in a shrinking bracket, on the polynomial without its root at zero.
 
     It starts from the root of the parabola through both ends with the slope of the second: exact where the
@@ -142,19 +142,23 @@ def _newton(polynomial: list[Array], low: Array, high: Array, kernel: Kernel) ->
     ]
     slope = derivative(shifted)
     left, right, steep = value(shifted, low), value(shifted, high), value(slope, high)
-    left, right, steep = kernel.keep([jnp.maximum(left, 0.0), jnp.minimum(right, 0.0), steep])
+    left, right = jnp.maximum(left, 0.0), jnp.minimum(right, 0.0)
     width = jnp.where(high > low, low - high, -1.0)
     bend = (left - right - steep * width) / (width * width)
     spread = jnp.sqrt(jnp.maximum(steep * steep - 4 * bend * right, 0.0)) - steep
     start = high + 2 * right / jnp.where(spread > 0, spread, 1.0)
     time = jnp.clip(jnp.where(spread > 0, start, 0.5 * (low + high)), low, high)
-    for _ in range(NEWTON_STEPS):
+
+    def closer(_, at):
+        time, low, high = at
         height, rate = value(shifted, time), value(slope, time)
         low, high = jnp.where(height > 0, time, low), jnp.where(height > 0, high, time)
         onward = time - height / jnp.where(rate == 0, 1.0, rate)
         inside = (onward >= low) & (onward <= high)
-        time, low, high = kernel.keep([jnp.where(inside, onward, 0.5 * (low + high)), low, high])
-    return time
+        return jnp.where(inside, onward, 0.5 * (low + high)), low, high
+
+    # A loop, as XLA would copy the early steps into every use of the late ones.
+    return jax.lax.fori_loop(0, NEWTON_STEPS, closer, (time, low, high))[0]
 
 
 def stationary_point(polynomial: Sequence[Array], end: Array) -> tuple[Array, Array]:
