@@ -26,7 +26,7 @@ LOADS = (8.0, 32.0)
 LANES = 256
 ABREAST = 64
 QUICK = dict(
-    search=Search(warmup=8, verify=0, newton=8, multiples=False, twins=0),
+    search=Search(warmup=10, verify=0, newton=8, multiples=False, twins=0),
     tolerance=1e-7,
     window=0,
 )

@@ -24,8 +24,9 @@ import jax.numpy as jnp
 from jax import Array
 
 from diffmicro._results import RESULTS, code
+from diffmicro.dynamics import roots
 from diffmicro.dynamics.kernel import Kernel, kernel
-from diffmicro.dynamics.roots import NEVER, first_crossing, stationary_point
+from diffmicro.dynamics.roots import NEVER, first_crossing, pick, stationary_point
 from diffmicro.dynamics.series import Series, derivative, line, series, value
 
 State = Any  # a NamedTuple of scalars, the same for one system
@@ -199,7 +200,9 @@ def advance(
     safe = jnp.where(empty, 1.0, length)
     share = jnp.where(empty, 0.0, 1.0 - remaining / safe)
     rise = jnp.where(empty, 1.0, h / safe)
-    along = jax.tree.map(lambda a, b: line(a + (b - a) * share, (b - a) * rise), starts, finishes)
+    drive = jax.tree.map(lambda a, b: a + (b - a) * share, starts, finishes)
+    drive_rise = jax.tree.map(lambda a, b: (b - a) * rise, starts, finishes)
+    along = jax.tree.map(line, drive, drive_rise)
     time = line(motion.time, h)
 
     states, watch = _solution(
@@ -216,7 +219,11 @@ def advance(
     # Where events crowd, steps shrink to their scale at once and grow back one advance at a time.
     shorter = motion.cap * 0.25 * crossing.time
     cap = jnp.where(crossing.misordered, shorter, jnp.minimum(4.0 * motion.cap, 1.0))
-    polynomials = [_filled(s, h, numerics.order) for s in states]
+    polynomials = type(motion.state)(*(_filled(s, h, numerics.order) for s in states))
+    moment = _Moment(
+        system, motion.time, h, polynomials, motion.mode, drive, drive_rise, crossing.fired
+    )
+    duration = jnp.where(fires, roots.root(_guard_at, moment, duration), duration)
     (duration,) = kern.keep([duration])
     landed = kern.keep([value(p, duration) for p in polynomials])
     state = type(motion.state)(*landed)
@@ -227,7 +234,7 @@ def advance(
     record = motion.record
     if record is not None:
         step = Step(
-            type(motion.state)(*polynomials),
+            polynomials,
             tuple(guards),
             duration,
             h,
@@ -252,8 +259,8 @@ def advance(
         0.0,
         1.0 - (next_end - clock) / jnp.where(next_length <= 0, 1.0, next_length),
     )
-    drive = jax.tree.map(lambda a, b: a + (b - a) * passed, next_starts, next_finishes)
-    state, mode = system.transition(clock, state, motion.mode, drive, fired, finished)
+    after = jax.tree.map(lambda a, b: a + (b - a) * passed, next_starts, next_finishes)
+    state, mode = system.transition(clock, state, motion.mode, after, fired, finished)
     return Motion(
         clock,
         segment,
@@ -264,6 +271,28 @@ def advance(
         motion.advances + 1,
         record,
     )
+
+
+class _Moment(NamedTuple):
+    """What a guard's value inside a step depends on. `fired` tells which guard."""
+
+    system: HybridSystem
+    time: Array
+    length: Array
+    states: State
+    mode: Mode
+    drive: Drive
+    drive_rise: Drive
+    fired: tuple[Array, ...]
+
+
+def _guard_at(moment: _Moment, share: Array) -> Array:
+    """The guard's value after a share of the step, from numbers: its series, with all their derivatives, would
+    cost more than the rest of the step."""
+    time = moment.time + share * moment.length
+    state = type(moment.states)(*(value(p, share) for p in moment.states))
+    drive = jax.tree.map(lambda a, b: a + b * share, moment.drive, moment.drive_rise)
+    return pick(moment.fired, moment.system.guards(time, state, moment.mode, drive))
 
 
 def run(

@@ -7,16 +7,19 @@ found by Newton's method inside the bracket. A guard that starts from an
 exact zero (a body that just left the surface it touched) is divided by tau first, so that the root behind
 it is not found again.
 
-The root's derivative is the implicit one, d tau = - d guard / guard', of any order and in any mode. It is
-what carries the saltation terms of a hybrid motion.
+The search itself carries no derivative. `root` gives one to what was found, the implicit one
+d tau = - d guard / guard', of any order and in any mode. It is what carries the saltation terms of a hybrid
+motion.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.custom_derivatives import SymbolicZero
 
 from diffmicro.dynamics.kernel import Kernel, where_needed
 from diffmicro.dynamics.series import derivative, value
@@ -43,26 +46,36 @@ class Crossing(NamedTuple):
     misordered: Array
 
 
-@jax.custom_jvp
-def root(coefficients: tuple[Array, ...], guess: Array) -> Array:
-    """`guess`, taken to be a root of the polynomial, with the derivative that a root has."""
-    del coefficients
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def root(guard: Callable[[Any, Array], Array], given: Any, guess: Array) -> Array:
+    """`guess`, taken to be a root of guard(given, .), with the derivative that a root has."""
+    del guard, given
     return guess
 
 
-@root.defjvp
-def _root_jvp(primals, tangents):
-    coefficients, guess = primals
-    change, _ = tangents
-    at = root(coefficients, guess)
-    slope = value(derivative(coefficients), at)
-    safe = jnp.where(slope == 0, 1.0, slope)
-    return at, -value(change, at) / safe
+@partial(root.defjvp, symbolic_zeros=True)
+def _root_jvp(guard, primals, tangents):
+    given, guess = primals
+    at = root(guard, given, guess)
+    leaves, tree = jax.tree.flatten(given)
+    changes = jax.tree.leaves(tangents[0], is_leaf=lambda t: isinstance(t, SymbolicZero))
+    moved = [i for i, t in enumerate(changes) if not isinstance(t, SymbolicZero)]
+
+    def along(*values: Array) -> Array:
+        new = dict(zip(moved, values, strict=True))
+        return guard(tree.unflatten([new.get(i, leaf) for i, leaf in enumerate(leaves)]), at)
+
+    if not moved:
+        return at, jnp.zeros_like(at)
+    _, change = jax.jvp(along, [leaves[i] for i in moved], [changes[i] for i in moved])
+    _, slope = jax.jvp(lambda t: guard(given, t), (at,), (jnp.ones_like(at),))
+    return at, -change / jnp.where(slope == 0, 1.0, slope)
 
 
 def first_crossing(guards: Sequence[Sequence[Array]], end: Array, kernel: Kernel) -> Crossing:
-    """The first root of the guards' polynomials in (0, end]."""
-    brackets = [_bracket([jax.lax.stop_gradient(c) for c in g], end, kernel) for g in guards]
+    """The first root of the guards' polynomials in (0, end], without its derivative."""
+    guards = [[jax.lax.stop_gradient(c) for c in guard] for guard in guards]
+    brackets = [_bracket(guard, end, kernel) for guard in guards]
     first = brackets[0].guess
     for bracket in brackets[1:]:
         first = jnp.minimum(first, bracket.guess)
@@ -72,10 +85,8 @@ def first_crossing(guards: Sequence[Sequence[Array]], end: Array, kernel: Kernel
         chosen.append((bracket.guess == first) & ~taken)
         taken = taken | chosen[-1]
 
-    picked = kernel.keep([_pick(chosen, terms) for terms in zip(*guards, strict=True)])
-    low, high = (_pick(chosen, [b[i] for b in brackets]) for i in range(2))
-    frozen = [jax.lax.stop_gradient(c) for c in picked]
-    others = [[jax.lax.stop_gradient(c) for c in guard] for guard in guards]
+    picked = kernel.keep([pick(chosen, terms) for terms in zip(*guards, strict=True)])
+    low, high = (pick(chosen, [b[i] for b in brackets]) for i in range(2))
 
     def locate(picked, others, chosen, low, high) -> tuple[Array, Array]:
         time = _newton(picked, low, high)
@@ -85,11 +96,10 @@ def first_crossing(guards: Sequence[Sequence[Array]], end: Array, kernel: Kernel
         unfinished = jnp.abs(value(picked, time)) > -below * jnp.maximum(1.0, jnp.abs(picked[1]))
         return time, _any(earlier) | unfinished
 
-    nothing = (high, jnp.zeros_like(none))
-    time, misordered = where_needed(~none, locate, nothing, frozen, others, chosen, low, high)
-    located = root(tuple(picked), time)
-    (located,) = kernel.keep([jnp.where(none, NEVER, located)])
-    return Crossing(located, tuple(chosen), misordered)
+    nothing = (jnp.full_like(high, NEVER), jnp.zeros_like(none))
+    time, misordered = where_needed(~none, locate, nothing, picked, guards, chosen, low, high)
+    (time,) = kernel.keep([time])
+    return Crossing(time, tuple(chosen), misordered)
 
 
 class _Bracket(NamedTuple):
@@ -189,7 +199,8 @@ def _any(flags: Sequence[Array]) -> Array:
     return total
 
 
-def _pick(chosen: Sequence[Array], values: Sequence[Array]) -> Array:
+def pick(chosen: Sequence[Array], values: Sequence[Array]) -> Array:
+    """The value whose flag is set, the last one if none is."""
     picked = values[-1]
     for flag, v in zip(chosen[:-1], values[:-1], strict=True):
         picked = jnp.where(flag, v, picked)

@@ -105,7 +105,7 @@ def located(c):
     """First root of c0 + c1 t + c2 t^2 through the library."""
     zero = jnp.zeros(())
     guard = [c[0], c[1], c[2], zero, zero]
-    return first_crossing([guard], jnp.asarray(1.0), kernel()).time
+    return root(value, guard, first_crossing([guard], jnp.asarray(1.0), kernel()).time)
 
 
 FIRST = [jax.jit(mode(located)) for mode in (jax.jacfwd, jax.jacrev)]
@@ -124,7 +124,7 @@ def test_derivatives_of_the_root(coefficients):
 
 
 def test_root_passes_its_guess_on():
-    assert float(root((jnp.asarray(1.0), jnp.asarray(-2.0)), jnp.asarray(0.5))) == 0.5
+    assert float(root(value, (jnp.asarray(1.0), jnp.asarray(-2.0)), jnp.asarray(0.5))) == 0.5
 
 
 def test_stationary_point_equals_numpy(rng):
