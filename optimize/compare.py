@@ -92,6 +92,8 @@ def table(rows: Sequence[Row]) -> str:
     for row in rows:
         ratio = "not reached" if row.ratio is None else f"{row.ratio:.1f}"
         ratio = ratio if row.by_cma is not None else "CMA-ES found none"
+        # Both are given the start: what it has already is nobody's result.
+        ratio = "CMA-ES found nothing better" if row.gradient_evaluations == 1 else ratio
         lines.append((row.study, *(_text(known) for known in row[1:]), ratio))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

@@ -24,8 +24,12 @@ def study() -> Study:
     )
 
 
-def test_both_routes_find_the_edge_and_the_gradient_needs_less():
-    row = compare(study())
+@pytest.fixture(scope="module")
+def row():
+    return compare(study())
+
+
+def test_both_routes_find_the_edge_and_the_gradient_needs_less(row):
     assert row.published == pytest.approx(0.0, abs=1e-12)
     assert row.by_gradients == pytest.approx(2**0.5, rel=1e-5)
     assert row.by_cma == pytest.approx(2**0.5, rel=1e-2)
@@ -33,3 +37,9 @@ def test_both_routes_find_the_edge_and_the_gradient_needs_less():
     assert row.ratio is not None and row.ratio > 1
     head, _, line = table([row]).splitlines()
     assert head.count("|") == line.count("|") == 12
+
+
+def test_a_start_that_the_other_route_does_not_pass_is_no_result(row):
+    at_start = row._replace(gradient_evaluations=1, cma_evaluations=7)
+    assert "nothing better" in table([at_start])
+    assert f"{row.ratio:.1f}" in table([row])
