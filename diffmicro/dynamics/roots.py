@@ -57,6 +57,7 @@ def root(guard: Callable[[Any, Array], Array], given: Any, guess: Array) -> Arra
 def _root_jvp(guard, primals, tangents):
     given, guess = primals
     at = root(guard, given, guess)
+    # Along what moves alone: arithmetic with zeros is not free.
     leaves, tree = jax.tree.flatten(given)
     changes = jax.tree.leaves(tangents[0], is_leaf=lambda t: isinstance(t, SymbolicZero))
     moved = [i for i, t in enumerate(changes) if not isinstance(t, SymbolicZero)]
