@@ -2,10 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from diffmicro.design import run_study, summary
-from optimize import PROGRAMS, STUDIES, wrmma_speed
+from optimize import PROGRAMS, STUDIES, wrmma_pair, wrmma_speed
 from optimize.__main__ import main
 
 
@@ -61,3 +62,21 @@ def test_the_gradient_beats_ten_times_as_many_random_designs(seed):
     assert found["certificate"]["verdict"] != "refused"
     assert 10 * found["evaluations"] <= found["random"]["evaluations"]
     assert found["optimized"]["response"]["velocity"] >= found["random"]["value"]
+
+
+@pytest.mark.slow
+def test_each_of_two_robots_drives_while_the_other_stays():
+    """The paper's multi-agent question, at 3 and at 5 mT."""
+    found = run_study(wrmma_pair.STUDY, progress=False)
+    assert found["status"] == "ok"
+    assert found["certificate"]["verdict"] == "certified"
+    response = found["optimized"]["response"]
+    assert response["slowest drive"] > 1e-3
+    idle = [v for name, v in response.items() if name.startswith("speed of")]
+    assert len(idle) == 4 and max(idle) <= wrmma_pair.STILL
+
+
+def test_what_is_called_the_slowest_is_a_little_less(rng):
+    speeds = rng.uniform(1e-4, 1e-2, (100, 4))
+    smooth = np.array([wrmma_pair._slowest(s) for s in speeds])
+    assert np.all(smooth <= speeds.min(axis=1)) and np.all(smooth > 0.84 * speeds.min(axis=1))
