@@ -23,6 +23,7 @@ Left out: whether the model is right, and how far the gradient reaches.
 import inspect
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -109,18 +110,16 @@ def value_and_gradient(
     def outer(design: Any, setting: Any) -> tuple[Any, Any, Any, Any]:
         design, setting = as_arrays((design, setting))
         x, put = _free(names, design, setting)
-        base = respond(design, setting, **{**numerics, "throw": False})
         method = method_of(respond, numerics)
         of_scheme = method in getattr(module, "SCHEMES", ())
-        values = {name: getattr(base, name) for name in responses}
-        flat, _ = ravel_pytree(values)
         asked = _Asked(respond, put, responses)
         if of_scheme:
-            jacobian = asked.values_and_jacobian({**numerics, "throw": False}, x)[1]
+            base, flat, jacobian = asked(numerics, x)
             unknown = jnp.full_like(flat, jnp.nan)
             checks = _Checks(unknown, unknown, jnp.zeros(flat.shape, bool))
         else:
-            jacobian, checks = _checked(module, asked, numerics, x, base, flat)
+            base, flat, jacobian, checks = _checked(module, asked, numerics, x)
+        values = {name: getattr(base, name) for name in responses}
         gradients, certificates = {}, {}
         first = 0
         # ravel_pytree sorts the names of a dict, and so do the rows of the Jacobian.
@@ -196,14 +195,19 @@ class _Asked(NamedTuple):
     put: _Put
     responses: tuple[str, ...]
 
-    def values_and_jacobian(self, numerics: dict[str, Any], x: Array) -> tuple[Array, Array]:
-        def values(x: Array) -> tuple[Array, Array]:
-            response = self.respond(*self.put(x), **numerics)
-            flat, _ = ravel_pytree({name: getattr(response, name) for name in self.responses})
-            return flat, flat
+    def __call__(self, numerics: dict[str, Any], x: Array) -> tuple[Any, Array, Array]:
+        """Response, its values and their Jacobian."""
 
-        jacobian, value = jax.jacfwd(values, has_aux=True)(x)
-        return value, jacobian
+        def values(x: Array) -> tuple[Array, tuple[Any, Array]]:
+            response = self.respond(*self.put(x), **{**numerics, "throw": False})
+            flat, _ = ravel_pytree({name: getattr(response, name) for name in self.responses})
+            return flat, (response, flat)
+
+        if x.size == 1:  # a batch of one column is the same numbers, compiled slower
+            _, column, (response, value) = jax.jvp(values, (x,), (jnp.ones_like(x),), has_aux=True)
+            return response, value, column[:, None]
+        jacobian, (response, value) = jax.jacfwd(values, has_aux=True)(x)
+        return response, value, jacobian
 
 
 class _Checks(NamedTuple):
@@ -215,39 +219,58 @@ class _Checks(NamedTuple):
 
 
 def _checked(
-    module: ModuleType,
-    asked: _Asked,
-    numerics: dict[str, Any],
-    x: Array,
-    base: Any,
-    value: Array,
-) -> tuple[Array, _Checks]:
-    """Jacobian, and what its checks found."""
-    kept = {k: v for k, v in numerics.items() if k in ("steps", "method", "extra")}
-    base = jax.lax.stop_gradient(base)
+    module: ModuleType, asked: _Asked, numerics: dict[str, Any], x: Array
+) -> tuple[Any, Array, Array, _Checks]:
+    """Response, its values, their Jacobian, and what its checks found.
+
+    One traced evaluation serves all runs, as far as the device can, so it is compiled once.
+    """
+    base, known, coarse = None, {}, None
+    tolerance = _tolerance(asked, numerics)
+    offsets, factors = [0.0, 0.0, STEP, 2 * STEP], [COARSER, 1.0, 1.0, 1.0]
     if hasattr(module, "coarser"):
-        kept = {**numerics, "throw": False}
-        coarse = asked.values_and_jacobian({**module.coarser(numerics), "throw": False}, x)[1]
-        offsets, factors = jnp.array([0.0, STEP, 2 * STEP], x.dtype), jnp.ones(3, x.dtype)
+        coarse = asked(module.coarser(numerics), x)[2]
+        offsets, factors = offsets[1:], factors[1:]
+    elif hasattr(module, "afresh"):
+        known = module.afresh(*asked.put(x))
+        given = {k: numerics[k] for k in known if numerics.get(k) is not None}
+        known = jax.tree.map(
+            lambda new, old: jnp.asarray(old, new.dtype), known, {**known, **given}
+        )
+        offsets, factors = [0.0, *offsets], [1.0, *factors]
     else:
-        coarse = None
-        offsets = jnp.array([0.0, 0.0, STEP, 2 * STEP], x.dtype)
-        factors = jnp.array([COARSER, 1.0, 1.0, 1.0], x.dtype)
+        base = jax.lax.stop_gradient(asked.respond(*asked.put(x), **{**numerics, "throw": False}))
 
-    def look(direction: Array, run: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
+    def look(carry: tuple[Array, dict], run: tuple[Array, Array]) -> tuple[Any, Any]:
+        direction, known = carry
         offset, factor = run
-        arguments = kept
-        if coarse is None:
-            arguments = {**kept, **module.nearby(base, _tolerance(asked, numerics) * factor)}
-        values, jacobian = asked.values_and_jacobian(arguments, x + offset * direction)
+        arguments = numerics
+        if known:
+            arguments = {**numerics, **known, "tolerance": tolerance * factor}
+        elif base is not None:
+            arguments = {k: v for k, v in numerics.items() if k in ("steps", "method", "extra")}
+            arguments |= module.nearby(base, tolerance * factor)
+        response, values, jacobian = asked(arguments, x + offset * direction)
         direction = jnp.where(offset == 0, _direction(x, values[0], jacobian[0]), direction)
-        return direction, (values, jacobian)
+        if known:
+            found = module.nearby(response, tolerance)
+            known = {
+                k: jax.tree.map(partial(jnp.where, known["near"]), old, found[k])
+                for k, old in known.items()
+            }
+        return (direction, known), (response, values, jacobian)
 
-    # One traced evaluation serves all runs, so it is compiled once.
-    direction, (values, jacobians) = jax.lax.scan(look, jnp.zeros_like(x), (offsets, factors))
+    runs = (jnp.array(offsets, x.dtype), jnp.array(factors, x.dtype))
+    first = (jnp.zeros_like(x), known)
+    (direction, _), (responses, values, jacobians) = jax.lax.scan(look, first, runs)
+    if base is None:
+        base = jax.tree.map(lambda r: r[0], responses)
+        value = values[0]
+    else:
+        value, _ = ravel_pytree({name: getattr(base, name) for name in asked.responses})
     if coarse is None:
-        coarse, values, jacobians = jacobians[0], values[1:], jacobians[1:]
-    fine = jacobians[0]
+        coarse = jacobians[-4]
+    fine, values = jacobians[-3], values[-3:]
     floor = FLOOR * jnp.abs(value)[:, None] / jnp.where(x == 0, 1.0, jnp.abs(x))[None, :]
     size = jnp.maximum(jnp.abs(fine), floor)
     discrepancy = jnp.max(jnp.abs(fine - coarse) / jnp.where(size == 0, 1.0, size), axis=1)
@@ -258,7 +281,7 @@ def _checked(
     weight = jnp.maximum(weight, FLOOR * jnp.abs(value))
     mismatch = jnp.abs(differences - expected) / jnp.where(weight == 0, 1.0, weight)
     found = jnp.all(jnp.isfinite(values), axis=0)
-    return fine, _Checks(discrepancy, mismatch, found)
+    return base, value, fine, _Checks(discrepancy, mismatch, found)
 
 
 def _tolerance(asked: _Asked, numerics: dict[str, Any]) -> Any:

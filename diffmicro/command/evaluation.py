@@ -16,7 +16,13 @@ from diffmicro._results import code, from_code, message, words
 from diffmicro.command.words import BadInput, Point, point, raise_if_numerics
 from diffmicro.devices import asking_for
 from diffmicro.sweep.grids import batches
-from diffmicro.sweep.lanes import calculate, lane_function, quick_numerics
+from diffmicro.sweep.lanes import (
+    calculate,
+    calculate_one,
+    lane_function,
+    lone_numerics,
+    quick_numerics,
+)
 
 NUMBERS = ("residual", "margin", "multiplier", "discrepancy", "error_estimate")
 """What a certificate says in numbers."""
@@ -93,8 +99,13 @@ def _calculated(request: Request, points: Mapping[int, Point]) -> dict[int, Answ
     numbers = list(points)
     answers = {}
     for batch in batches([(points[n].design, points[n].setting) for n in numbers]):
-        pieces = calculate(build, batch, quick=quick_numerics(respond), result_of=_result)
         try:
+            if len(numbers) == 1:
+                lone = lone_numerics(respond)
+                pieces = [calculate_one(build, batch, lone=lone, result_of=_result)]
+            else:
+                quick = quick_numerics(respond)
+                pieces = calculate(build, batch, quick=quick, result_of=_result)
             for piece in pieces:
                 for position, lane in enumerate(piece.lanes):
                     output = jax.tree.map(lambda x, at=position: x[at], piece.output)

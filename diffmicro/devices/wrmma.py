@@ -39,8 +39,8 @@ from diffmicro.devices import wrmma_moreau
 from diffmicro.devices.wrmma_motion import State, WrmmaMotion
 from diffmicro.dynamics import moreau
 from diffmicro.dynamics.hybrid import Numerics, run, trace
-from diffmicro.dynamics.orbits import FOLLOW, SETTLE, Orbit, PeriodMap, Search, find_orbit
-from diffmicro.dynamics.window import WindowMean, substitute, window_mean
+from diffmicro.dynamics.orbits import SETTLE, Orbit, PeriodMap, Search, find_orbit
+from diffmicro.dynamics.window import substitute, window_mean
 from diffmicro.mechanics.magnetics import force_unit, normalized_force, prism_demagnetization
 
 
@@ -166,11 +166,17 @@ def nearby(response: Response, tolerance: Array | float) -> dict:
     return dict(
         start=response.state,
         multiple=jnp.maximum(response.period_multiple, 1),
-        search=FOLLOW,
-        window=0,
+        near=True,
         tolerance=tolerance,
         throw=False,
     )
+
+
+def afresh(design: Design, setting: Setting) -> dict:
+    """Arguments of `respond`, those of `nearby`, where nothing is known yet: at rest."""
+    still = jnp.zeros_like(design.rest_gap)
+    start = MotionState(gap=jnp.asarray(design.rest_gap), gap_rate=still, body_speed=still)
+    return dict(start=start, multiple=jnp.ones((), jnp.int32), near=jnp.asarray(False))
 
 
 SCHEMES = ("moreau",)
@@ -267,6 +273,7 @@ def respond(
     steps: int | None = None,
     start: MotionState | None = None,
     multiple: Array | int = 1,
+    near: Array | bool = False,
     search: Search = SETTLE,
     window: int = 200,
     tolerance: Array | float = 1e-9,
@@ -276,6 +283,7 @@ def respond(
 
     `steps`: fewest steps per period, 12 for the event method; time steps per period, 1000, for Moreau's.
     `multiple`: period of the motion in drive periods that is tried first.
+    `near`: `start` is close to the motion; Newton's method alone goes on from there.
     `window`: periods over which a motion that is not periodic is averaged; 0: its velocity is NaN.
     `tolerance`: of the event method's steps, in units of the rest gap.
     `throw`: raise an error when there is no result, where values are known (not inside transformations).
@@ -295,6 +303,7 @@ def respond(
         start,
         jnp.asarray(tolerance, float),
         jnp.asarray(multiple, jnp.int32),
+        near,
         method=method,
         steps=whole_number("steps", steps, DEFAULT_STEPS[method], 4, 10**5),
         search=search,
@@ -312,6 +321,7 @@ def _respond(
     start: MotionState | None,
     tolerance: Array,
     multiple: Array,
+    near: Array | bool,
     *,
     method: str,
     steps: int,
@@ -335,30 +345,27 @@ def _respond(
         orbit = moreau.find_orbit(mapped, parameters, origin)
     else:
         mapped = period_map(unravel, steps)
-        orbit = find_orbit(mapped, parameters, origin, search, tolerance, multiple)
+        orbit = find_orbit(mapped, parameters, origin, search, tolerance, multiple, near)
     observed = Observed(*orbit.observed)
     periods = orbit.periods
     settled = orbit.accepted
     mean, state = observed.displacement / periods, orbit.state
     spread = jnp.zeros_like(mean)
-    if window:
+    known = jnp.where(settled, mean, jnp.nan)
+    if window and near is not True:
+        frozen = jax.lax.stop_gradient(parameters)
 
         def go_on(z: Array, n: Array) -> tuple[Array, Array]:
-            z, seen = mapped(parameters, z, n, tolerance, look=False)
+            z, seen = mapped(frozen, z, n, tolerance, look=False)
             return z, seen[0]
 
-        average = jax.lax.cond(
-            settled,
-            lambda: WindowMean(mean, spread, state),
-            lambda: window_mean(go_on, orbit.arrived[0], window),
-        )
-        spread = average.spread
-        average_or_mean = average.mean
-        state = jnp.where(settled, state, jax.lax.stop_gradient(average.state))
-    else:
-        average_or_mean = jnp.where(settled, mean, jnp.nan)
+        erratic = ~(settled | near)
+        average = window_mean(go_on, orbit.arrived[0], window, erratic)
+        known = jnp.where(erratic, average.mean, known)
+        spread = jnp.where(erratic, average.spread, spread)
+        state = jnp.where(erratic, jax.lax.stop_gradient(average.state), state)
     # Where the orbit is refused its derivative, NaN, goes with the number that stands in its place.
-    displacement = substitute(jax.lax.stop_gradient(average_or_mean), mean)
+    displacement = substitute(jax.lax.stop_gradient(known), mean)
 
     numbers = jnp.where(settled & legal, 1.0, jnp.nan)
     shown = jnp.where(legal, 1.0, jnp.nan)

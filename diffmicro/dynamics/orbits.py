@@ -74,6 +74,7 @@ class Search(NamedTuple):
     newton: most Newton iterations [-].
     multiples: whether longer periods are looked for when period 1 is not accepted.
     twins: how many motions from slightly different starts have to reach the same orbit [-].
+    compact: slower by half, but half as much to compile: no rough passes, twins one after the other.
     """
 
     warmup: int = 40
@@ -81,6 +82,7 @@ class Search(NamedTuple):
     newton: int = 15
     multiples: bool = True
     twins: int = 3
+    compact: bool = False
 
 
 SETTLE = Search()
@@ -134,11 +136,18 @@ def find_orbit(
     search: Search,
     tolerance: Array | float,
     periods: Array | int = 1,
+    near: Array | bool = False,
 ) -> Orbit:
-    """The periodic motion that the simulation from `start` settles to, see the module docstring."""
+    """The periodic motion that the simulation from `start` settles to, see the module docstring.
+
+    `near`: `start` is close to the orbit, which is looked for as by `FOLLOW`. It may be traced, so that one
+    compiled search serves both ways.
+    """
     tolerance = jnp.asarray(tolerance, parameters.dtype)
     frozen = jax.lax.stop_gradient((parameters, start, tolerance))
-    found = _search(period_map, search, *frozen, jnp.asarray(periods, jnp.int32))
+    if near is True:
+        search = FOLLOW
+    found = _search(period_map, search, *frozen, jnp.asarray(periods, jnp.int32), jnp.asarray(near))
     return differentiable(period_map, parameters, found, tolerance)
 
 
@@ -149,6 +158,7 @@ def _search(
     start: Array,
     tolerance: Array,
     periods: Array,
+    near: Array,
 ) -> Orbit:
     rough, full = (partial(p, period_map, q, tolerance) for p in (_rough_pass, _full_pass))
 
@@ -157,11 +167,12 @@ def _search(
         orbit, tried = carry
         n = orbit.periods
         if not search.warmup:
-            return _shoot(rough, full, orbit.arrived[0], n, search, orbit), tried + 1
+            return _shoot(rough, full, orbit.arrived[0], n, 0, search, orbit), tried + 1
         phases = [search.warmup, search.verify] if search.verify else [search.warmup]
         last = len(phases) - 1
         returns = jnp.ones(MAX_MULTIPLE if search.multiples else 0, jnp.int32)
         counts = jnp.concatenate([jnp.array(phases, jnp.int32) * n, returns])
+        counts = jnp.where(near, 0, counts)
         tolerances = jnp.full(counts.shape, tolerance).at[0].multiply(COARSE_WARMUP)
 
         def on(z, phase):
@@ -171,14 +182,14 @@ def _search(
                 after, observed = period_map(q, at, count, tolerance, look=False)
                 return after, observed[0]
 
-            if z.shape[0] == 1:  # without a batch axis, so that branches stay branches
-                after, displacement = simulate(z[0])
-                return after[None], (after[None], displacement[None])
-            after, displacement = jax.vmap(simulate)(z)
+            # Without a batch axis branches stay branches, and there is less to compile.
+            alone = search.compact or z.shape[0] == 1
+            after, displacement = jax.lax.map(simulate, z) if alone else jax.vmap(simulate)(z)
             return after, (after, displacement)
 
         _, (visited, displaced) = jax.lax.scan(on, orbit.arrived, (counts, tolerances))
-        found = _shoot(rough, full, visited[last, 0], n, search, orbit)
+        roughly = jnp.where(near, 0, search.newton - FULL_PASSES)
+        found = _shoot(rough, full, visited[last, 0], n, roughly, search, orbit)
         # Twins may be in another phase of a longer period, so the closest of the last states counts.
         distance = jnp.max(jnp.abs(visited - found.state[None, None, :]), axis=-1)
         before, after = jnp.max(distance[0]), jnp.max(jnp.min(distance[last:], axis=0))
@@ -187,7 +198,7 @@ def _search(
         # What rests has one velocity, however slowly the rest of it rings down.
         rests = jnp.all(displaced[last:] == 0) & (found.residual < _small(q))
         rests = rests & (found.multiplier < 1) & (after <= before)
-        accepted = (found.accepted & approached) | rests
+        accepted = jnp.where(near, found.accepted, (found.accepted & approached) | rests)
         found = found._replace(
             accepted=accepted,
             arrived=visited[-1],
@@ -195,7 +206,7 @@ def _search(
         )
         return found, tried + 1
 
-    tries = 2 if search.multiples else 1
+    tries = jnp.where(near, 1, 2) if search.multiples else 1
     return jax.lax.while_loop(
         lambda carry: (carry[1] < tries) & ~carry[0].accepted,
         attempt,
@@ -315,15 +326,22 @@ class _Shot(NamedTuple):
 
 
 def _shoot(
-    rough: Callable, full: Callable, start: Array, n: Array, search: Search, blank: Orbit
+    rough: Callable,
+    full: Callable,
+    start: Array,
+    n: Array,
+    roughly: Array | int,
+    search: Search,
+    blank: Orbit,
 ) -> Orbit:
-    """Newton's method on P^n, far away with rough passes. Where it leads nowhere the simulation goes on."""
+    """Newton's method on P^n, far away with rough passes, at most `roughly` of them. Where it leads nowhere the
+    simulation goes on."""
     size = start.shape[0]
     infinite = jnp.full((), jnp.inf, start.dtype)
     none = jnp.zeros((), jnp.int32)
     shot = _Shot(none, infinite, infinite, start, start, start, None)
-    if search.warmup:
-        shot = _newton(rough, n, shot, search.newton - FULL_PASSES, ROUGH)
+    if search.warmup and not search.compact:
+        shot = _newton(rough, n, shot, roughly, ROUGH)
     shot = shot._replace(residual=infinite, known=(blank.observed, blank.matrix))
     shot = _newton(full, n, shot, search.newton, _small(start))
     residual, point, onward = shot.residual, shot.point, shot.onward
@@ -335,7 +353,7 @@ def _shoot(
     return Orbit(onward, observed, residual, multiplier, n, good, blank.arrived, matrix)
 
 
-def _newton(mapped: Callable, n: Array, shot: _Shot, limit: int, until: float) -> _Shot:
+def _newton(mapped: Callable, n: Array, shot: _Shot, limit: Array | int, until: float) -> _Shot:
     """Newton steps up to a residual. One that does not help is replaced by n periods of simulation."""
     size = shot.point.shape[0]
     identity = jnp.eye(size, dtype=shot.point.dtype)

@@ -31,6 +31,10 @@ TOUCHING = 1024
 """Depth, in roundings of natural units, from which a dip below zero counts, and from which a guard that is
 negative at another guard's root came first after all."""
 
+LANDING = 1e-4
+"""Largest height at an accepted root, over the height that the guard came down from. A chatter's last flights
+are lower than `TOUCHING`, and impacts that come late by it would feed them for good."""
+
 STATIONARY_STEPS = 4
 """Newton steps in a shrinking bracket; a value there is wrong by the square of the time's error alone."""
 
@@ -94,7 +98,10 @@ def first_crossing(guards: Sequence[Sequence[Array]], end: Array, kernel: Kernel
         below = -TOUCHING * float(jnp.finfo(time.dtype).eps)
         earlier = [(value(g, time) < below) & ~m for g, m in zip(others, chosen, strict=True)]
         # An unfinished root is never used: the step is shortened, and the bracket with it.
-        unfinished = jnp.abs(value(picked, time)) > -below * jnp.maximum(1.0, jnp.abs(picked[1]))
+        height, rate = jnp.abs(value(picked, time)), jnp.abs(picked[1])
+        unfinished = height > -below * jnp.maximum(1.0, rate)
+        above = (picked[0] > 0) | ((picked[0] == 0) & (picked[1] > 0))
+        unfinished = unfinished | (above & (height > LANDING * (picked[0] + rate * time)))
         return time, _any(earlier) | unfinished
 
     nothing = (jnp.full_like(high, NEVER), jnp.zeros_like(none))
@@ -125,11 +132,15 @@ def _bracket(guard: list[Array], end: Array, kernel: Kernel) -> _Bracket:
     heights = [guard[0], *kernel.keep([value(guard, t) for t in times[1:]])]
     below = -TOUCHING * float(jnp.finfo(end.dtype).eps)
     low, high, before, after = times[-2], times[-1], heights[-2], heights[-1]
-    for i in range(len(times) - 2, 0, -1):
+    for i in range(len(times) - 1, 0, -1):
         # A dip counts if it goes deeper than rounding, an end if it is negative at all.
         hit = heights[i] < (below if i % 2 else 0.0)
-        low, high = jnp.where(hit, times[i - 1], low), jnp.where(hit, times[i], high)
-        before = jnp.where(hit, heights[i - 1], before)
+        left, above = times[i - 1], heights[i - 1]
+        if i % 2 == 0:  # a dip that did not count where it ends was the way down
+            left = jnp.where(above < 0, times[i - 2], left)
+            above = jnp.where(above < 0, heights[i - 2], above)
+        low, high = jnp.where(hit, left, low), jnp.where(hit, times[i], high)
+        before = jnp.where(hit, above, before)
         after = jnp.where(hit, heights[i], after)
     crosses = after < 0
     # From an exact zero the line is drawn for the polynomial without that root.

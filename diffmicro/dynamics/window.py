@@ -25,14 +25,20 @@ class WindowMean(NamedTuple):
 
 
 def window_mean(
-    advance: Callable[[Array, Array], tuple[Array, Array]], start: Array, periods: int
+    advance: Callable[[Array, Array], tuple[Array, Array]],
+    start: Array,
+    periods: int,
+    needed: Array | bool = True,
 ) -> WindowMean:
-    """Mean of `advance(state, n) -> (state, displacement)` over about `periods` periods from `start`."""
-    count = jnp.full((), -(-periods // BATCHES), jnp.int32)
+    """Mean of `advance(state, n) -> (state, displacement)` over about `periods` periods from `start`.
+
+    Where it is not `needed`, nothing is simulated and the numbers mean nothing.
+    """
+    count = jnp.where(needed, -(-periods // BATCHES), 0).astype(jnp.int32)
 
     def batch(state, _):
         state, displacement = advance(state, count)
-        return state, displacement / count
+        return state, displacement / jnp.maximum(count, 1)
 
     end, means = jax.lax.scan(batch, jax.lax.stop_gradient(start), None, length=BATCHES)
     spread = jnp.std(means) * (BATCHES / (BATCHES - 1)) ** 0.5 / BATCHES**0.5

@@ -29,6 +29,12 @@ FEW = 256
 QUICK = {"search": Search(multiples=False, twins=0), "window": 0}
 """The cheap search for periodic motions: period 1 only, no twins, no mean over a window."""
 
+LONE = {"search": Search(compact=True), "window": 0}
+"""The full search for one point, with as few programs to compile as it goes; no mean over a window."""
+
+HASTY = {"xla_backend_optimization_level": 0}
+"""Options of XLA for one point: compiling takes a half, calculating 2 to 16 times of it, which is less."""
+
 
 class Piece(NamedTuple):
     """Finished points: their positions among all points, and what was calculated, stacked."""
@@ -87,10 +93,38 @@ def calculate_lanes(
     yield from _loop(build, batch, lanes[failed])
 
 
+def calculate_one(
+    build: Callable[..., Callable[[Any, Any], Any]],
+    batch: Batch,
+    *,
+    lone: dict[str, Any],
+    result_of: Callable[[Any], Any] = lambda response: response.result,
+) -> Piece:
+    """`calculate` for a batch of one point that nobody asks for again: soonest done, compiling included.
+
+    `lone`: numerics for that, tried first. The numbers are those of `calculate` up to rounding.
+    """
+    only = _take((batch.design, batch.setting), 0)
+    for numerics in (lone, {}) if lone else ({},):
+        output = _on_host(jax.jit(build(**numerics), compiler_options=HASTY)(*only))
+        if words(result_of(output)).item() not in FAILURES:
+            break
+    return Piece(batch.lanes, jax.tree.map(lambda x: x[None], output))
+
+
 def quick_numerics(respond: Callable) -> dict[str, Any]:
     """`QUICK` for a device whose `respond` looks for orbits, else nothing."""
+    return _understood(QUICK, respond)
+
+
+def lone_numerics(respond: Callable) -> dict[str, Any]:
+    """`LONE` for a device whose `respond` looks for orbits, else nothing."""
+    return _understood(LONE, respond)
+
+
+def _understood(numerics: dict[str, Any], respond: Callable) -> dict[str, Any]:
     accepted = inspect.signature(respond).parameters
-    return dict(QUICK) if QUICK.keys() <= accepted.keys() else {}
+    return dict(numerics) if numerics.keys() <= accepted.keys() else {}
 
 
 @cache

@@ -211,6 +211,37 @@ def test_unstable_orbit_is_refused_and_has_no_derivative():
     assert np.isfinite(value) and np.all(np.isnan(slope))
 
 
+@pytest.mark.parametrize("compact", [False, True])
+def test_one_search_serves_afresh_and_near(compact):
+    """Afresh from 0.3 the pair is not met; near 1.12 Newton's method alone finds it, unjudged by simulation.
+    Near 0.3, and from 0.3 afresh, the orbit is 0."""
+    search = Search(compact=compact)
+    solve = jax.jit(
+        lambda start, n, near: find_orbit(flips, jnp.ones(1), start, search, 1e-9, n, near)
+    )
+    pair = np.sqrt((1 + np.sqrt(0.1)) / 0.9)
+    for start, n, near, state in [
+        (0.3, 1, False, 0.0),
+        (0.2, 1, True, 0.0),
+        (pair + 1e-3, 2, True, pair),
+        (pair + 1e-3, 1, False, pair),
+    ]:
+        orbit = solve(jnp.array([start]), n, near)
+        assert bool(orbit.accepted) and int(orbit.periods) == (2 if state else 1)
+        np.testing.assert_allclose(np.abs(orbit.state), state, rtol=1e-10, atol=1e-10)
+    follow = find_orbit(flips, jnp.ones(1), jnp.array([pair + 1e-3]), FOLLOW, 1e-9, 2)
+    near = solve(jnp.array([pair + 1e-3]), 2, True)
+    for name in ("state", "observed", "residual", "multiplier", "matrix"):
+        np.testing.assert_allclose(
+            getattr(near, name), getattr(follow, name), rtol=1e-13, atol=1e-15
+        )
+    # Near the unstable orbit between both it is found, and refused for its multiplier alone.
+    edge = np.sqrt((1 - np.sqrt(0.1)) / 0.9)
+    between = solve(jnp.array([edge + 1e-3]), 2, True)
+    assert not bool(between.accepted) and float(between.multiplier) > 1
+    np.testing.assert_allclose(np.abs(between.state), edge, rtol=1e-10)
+
+
 def test_twins_that_part_refuse_the_orbit():
     """A start within a thousandth of the edge between two basins: what happens is not known."""
     edge = np.sqrt((1 - np.sqrt(0.1)) / 0.9)

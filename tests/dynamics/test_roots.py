@@ -83,6 +83,25 @@ def test_root_behind_an_exact_zero_is_found():
     np.testing.assert_allclose(found.time[0], 0.7, rtol=1e-14)
 
 
+@pytest.mark.parametrize("from_zero", [False, True])
+def test_low_flights_end_when_they_end_or_the_step_is_shortened(from_zero):
+    """Flights far below the roundings of the guard, in steps far longer than they last."""
+    heights = 10.0 ** -np.arange(9.0, 19.0)
+    ups = np.sqrt(2e7 * heights)  # from the ground to that height, against an acceleration of 1e7
+    fall = -1e7 * 0.3 ** np.arange(TERMS - 2.0)  # the force changes over the step
+    first = np.zeros_like(heights) if from_zero else heights
+    terms = np.stack([first, ups, *np.broadcast_to(fall[:, None], (TERMS - 2, heights.size))], 1)
+    for shrink in 10.0 ** -np.arange(1.0, 14.0):
+        step = terms * shrink ** np.arange(TERMS)
+        found = crossing_of_one(step)
+        time, done = np.asarray(found.time), ~np.asarray(found.misordered) & (found.time < NEVER)
+        truth = np.array([true_first_root(t) for t in step])
+        np.testing.assert_allclose(time[done], truth[done], rtol=1e-3)
+        # Where the step is of the flight's length its root is found.
+        own = (truth > 0.05) & (truth < 1)
+        assert done[own].all()
+
+
 def test_the_earlier_of_two_guards_or_a_shorter_step(rng):
     """The first root of all, unless the step is to be shortened, and then before that root."""
     first, second = guards(rng), guards(rng)

@@ -6,9 +6,16 @@ import jax
 import numpy as np
 import pytest
 
+from diffmicro._results import words
 from diffmicro.sweep import grid, join, size, sweep, write_csv, write_npz, writer
 from diffmicro.sweep.grids import batches, points_of
-from diffmicro.sweep.lanes import calculate, lane_function, quick_numerics
+from diffmicro.sweep.lanes import (
+    calculate,
+    calculate_one,
+    lane_function,
+    lone_numerics,
+    quick_numerics,
+)
 from tests.sweep import toy
 
 
@@ -65,6 +72,18 @@ def test_chunks_agree_with_single_points_and_repeat_what_the_cheap_search_missed
     hard = (drives > 5) & (drives < 7)
     assert hard.any()
     np.testing.assert_array_equal(outputs[0][1], hard)  # the full search only where needed
+
+
+@pytest.mark.parametrize("drive", [3.0, 6.0])
+def test_one_point_alone_equals_one_of_many(drive):
+    """The second is found by the full search only, with its window."""
+    (batch,) = batches(points_of(toy, {"drive": np.array([drive])}, toy.Design(), toy.Setting()))
+    build = lane_function(toy.respond)
+    (expected,) = calculate(build, batch, quick={})
+    alone = calculate_one(build, batch, lone=lone_numerics(toy.respond))
+    assert words(alone.output.result).tolist() == ["erratic" if drive == 6 else "ok"]
+    for a, b in zip(jax.tree.leaves(alone), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_a_carried_state_shows_hysteresis():
