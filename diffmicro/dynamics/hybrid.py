@@ -178,6 +178,7 @@ def begin(system: HybridSystem, state: State, record: Any = None) -> Motion:
     return Motion(zero, count, count, state, mode, zero + 1.0, count, record)
 
 
+@jax.jit  # each loop around it finds it traced, and so do its derivatives
 def advance(
     system: HybridSystem, schedule: Schedule, motion: Motion, numerics: Numerics, kern: Kernel
 ) -> Motion:

@@ -21,12 +21,13 @@ functions that obey the same rule, to any order.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro.dynamics.shooting import Plan, Shot, Visits, aim, newton, visit_and_newton
 from diffmicro.nonsmooth.elimination import solve
 
 RESIDUAL = 1e-7
@@ -53,9 +54,6 @@ CLOSER = 0.9
 SETTLED = 1e-6
 """Approach over the verifying periods: a tenth closer at least, or this close already."""
 
-LONGEST_STEP = 1.0
-"""Newton steps are cut to this length [natural units]."""
-
 RETURNS = 1e-2
 """|P^n z - z| below which period n is looked for."""
 
@@ -74,7 +72,7 @@ class Search(NamedTuple):
     newton: most Newton iterations [-].
     multiples: whether longer periods are looked for when period 1 is not accepted.
     twins: how many motions from slightly different starts have to reach the same orbit [-].
-    compact: slower by half, but half as much to compile: no rough passes, twins one after the other.
+    compact: simulate by passes that know their derivatives: slower, but only one program to compile.
     """
 
     warmup: int = 40
@@ -160,43 +158,43 @@ def _search(
     periods: Array,
     near: Array,
 ) -> Orbit:
-    rough, full = (partial(p, period_map, q, tolerance) for p in (_rough_pass, _full_pass))
+    rough = partial(_rough_pass, period_map, q, tolerance)
+    told = partial(_full_pass, period_map, q)
+    full = partial(told, tolerance)
+    until = _small(q)
 
     def attempt(carry: tuple[Orbit, Array]) -> tuple[Orbit, Array]:
         """Simulate, shoot, judge; guess the period of the next attempt from the returns."""
         orbit, tried = carry
-        n = orbit.periods
+        n, starts, known = orbit.periods, orbit.arrived, (orbit.observed, orbit.matrix)
         if not search.warmup:
-            return _shoot(rough, full, orbit.arrived[0], n, 0, search, orbit), tried + 1
+            shot = newton(full, n, aim(starts[0], known), search.newton, until)
+            return _concluded(shot, until, n, starts), tried + 1
         phases = [search.warmup, search.verify] if search.verify else [search.warmup]
         last = len(phases) - 1
         returns = jnp.ones(MAX_MULTIPLE if search.multiples else 0, jnp.int32)
         counts = jnp.concatenate([jnp.array(phases, jnp.int32) * n, returns])
         counts = jnp.where(near, 0, counts)
         tolerances = jnp.full(counts.shape, tolerance).at[0].multiply(COARSE_WARMUP)
-
-        def on(z, phase):
-            count, tolerance = phase
-
-            def simulate(at):
-                after, observed = period_map(q, at, count, tolerance, look=False)
-                return after, observed[0]
-
-            # Without a batch axis branches stay branches, and there is less to compile.
-            alone = search.compact or z.shape[0] == 1
-            after, displacement = jax.lax.map(simulate, z) if alone else jax.vmap(simulate)(z)
-            return after, (after, displacement)
-
-        _, (visited, displaced) = jax.lax.scan(on, orbit.arrived, (counts, tolerances))
-        roughly = jnp.where(near, 0, search.newton - FULL_PASSES)
-        found = _shoot(rough, full, visited[last, 0], n, roughly, search, orbit)
+        if search.compact:
+            plan = Plan(jnp.append(counts, n), jnp.append(tolerances, tolerance))
+            visits, shot = visit_and_newton(
+                told, starts, plan, last, near, aim(starts[0], known), search.newton, until
+            )
+        else:
+            visits = _visits(partial(period_map, q, look=False), starts, Plan(counts, tolerances))
+            roughly = jnp.where(near, 0, search.newton - FULL_PASSES)
+            shot = newton(rough, n, aim(visits.states[last, 0]), roughly, ROUGH)
+            shot = shot._replace(residual=jnp.full_like(shot.residual, jnp.inf), known=known)
+            shot = newton(full, n, shot, search.newton, until)
+        found, (visited, displaced) = _concluded(shot, until, n, starts), visits
         # Twins may be in another phase of a longer period, so the closest of the last states counts.
         distance = jnp.max(jnp.abs(visited - found.state[None, None, :]), axis=-1)
         before, after = jnp.max(distance[0]), jnp.max(jnp.min(distance[last:], axis=0))
         approached = (after < jnp.maximum(CLOSER * before, SETTLED)) & (before < NEAR)
         approached = approached | (not search.verify)
         # What rests has one velocity, however slowly the rest of it rings down.
-        rests = jnp.all(displaced[last:] == 0) & (found.residual < _small(q))
+        rests = jnp.all(displaced[last:] == 0) & (found.residual < until)
         rests = rests & (found.multiplier < 1) & (after <= before)
         accepted = jnp.where(near, found.accepted, (found.accepted & approached) | rests)
         found = found._replace(
@@ -313,72 +311,32 @@ def _unknown(period_map: PeriodMap, q: Array, starts: Array, periods: Array) -> 
     )
 
 
-class _Shot(NamedTuple):
-    """Newton's method under way: `point` was tried last, `onward` comes next, `known` is what a pass told."""
+def _visits(simulated: Callable, starts: Array, plan: Plan) -> Visits:
+    """Simulate all starts side by side."""
 
-    tries: Array
-    residual: Array
-    best: Array
-    fallback: Array
-    point: Array
-    onward: Array
-    known: Any
+    def on(z: Array, phase: Plan) -> tuple[Array, Visits]:
+        count, tolerance = phase
+
+        def one(at: Array) -> tuple[Array, Array]:
+            after, observed = simulated(at, count, tolerance)
+            return after, observed[0]
+
+        # Without a batch axis branches stay branches.
+        after, displacement = jax.lax.map(one, z) if z.shape[0] == 1 else jax.vmap(one)(z)
+        return after, Visits(after, displacement)
+
+    return jax.lax.scan(on, starts, plan)[1]
 
 
-def _shoot(
-    rough: Callable,
-    full: Callable,
-    start: Array,
-    n: Array,
-    roughly: Array | int,
-    search: Search,
-    blank: Orbit,
-) -> Orbit:
-    """Newton's method on P^n, far away with rough passes, at most `roughly` of them. Where it leads nowhere the
-    simulation goes on."""
-    size = start.shape[0]
-    infinite = jnp.full((), jnp.inf, start.dtype)
-    none = jnp.zeros((), jnp.int32)
-    shot = _Shot(none, infinite, infinite, start, start, start, None)
-    if search.warmup and not search.compact:
-        shot = _newton(rough, n, shot, roughly, ROUGH)
-    shot = shot._replace(residual=infinite, known=(blank.observed, blank.matrix))
-    shot = _newton(full, n, shot, search.newton, _small(start))
-    residual, point, onward = shot.residual, shot.point, shot.onward
+def _concluded(shot: Shot, until: float, n: Array, arrived: Array) -> Orbit:
+    """The orbit that Newton's method ended with, accepted by residual and multiplier alone."""
     observed, matrix = shot.known
+    size = shot.point.size
     # The last Newton step is taken on the linear map: its error is the residual squared.
-    observed = observed + matrix[size:, :size] @ (onward - point)
+    observed = observed + matrix[size:, :size] @ (shot.onward - shot.point)
     multiplier = spectral_radius(matrix[:size, :size])
-    good = (residual < _small(start)) & (multiplier < STABLE)
-    return Orbit(onward, observed, residual, multiplier, n, good, blank.arrived, matrix)
-
-
-def _newton(mapped: Callable, n: Array, shot: _Shot, limit: Array | int, until: float) -> _Shot:
-    """Newton steps up to a residual. One that does not help is replaced by n periods of simulation."""
-    size = shot.point.shape[0]
-    identity = jnp.eye(size, dtype=shot.point.dtype)
-
-    def improve(shot: _Shot) -> _Shot:
-        point = shot.onward
-        after, by_state, known = mapped(point, n)
-        defect = after - point
-        residual = _size(defect)
-        helped = residual < shot.best
-        step = solve(identity - by_state, defect)
-        step = jnp.where(jnp.isfinite(step), step, defect)
-        step = step * (LONGEST_STEP / jnp.maximum(_size(step), LONGEST_STEP))
-        return _Shot(
-            tries=shot.tries + 1,
-            residual=residual,
-            # Where simulation stepped in, Newton's method starts afresh.
-            best=jnp.where(helped, residual, jnp.inf),
-            fallback=jnp.where(helped, after, shot.fallback),
-            point=point,
-            onward=jnp.where(helped, point + step, shot.fallback),
-            known=known,
-        )
-
-    return jax.lax.while_loop(lambda s: (s.tries < limit) & ~(s.residual < until), improve, shot)
+    good = (shot.residual < until) & (multiplier < STABLE)
+    return Orbit(shot.onward, observed, shot.residual, multiplier, n, good, arrived, matrix)
 
 
 def _returning_after(visited: Array) -> Array:
@@ -391,10 +349,6 @@ def _returning_after(visited: Array) -> Array:
 
 def _small(like: Array) -> float:
     return max(RESIDUAL, 40 * float(jnp.finfo(like.dtype).eps))
-
-
-def _size(vector: Array) -> Array:
-    return jnp.max(jnp.abs(vector))
 
 
 SQUARINGS = 12

@@ -192,15 +192,19 @@ def stationary_point(polynomial: Sequence[Array], end: Array) -> tuple[Array, Ar
     bend = derivative(rate)
     left, right = rate[0], value(rate, end)
     exists = (left * right <= 0) & (left != right)
-    low, high = jnp.zeros_like(end), end
-    time = end * jnp.where(exists, left / jnp.where(exists, left - right, 1.0), 0.5)
-    for _ in range(STATIONARY_STEPS):
+    guess = end * jnp.where(exists, left / jnp.where(exists, left - right, 1.0), 0.5)
+
+    def closer(_, at):
+        time, low, high = at
         slope, curvature = value(rate, time), value(bend, time)
         before = slope * left > 0
         low, high = jnp.where(before, time, low), jnp.where(before, high, time)
         onward = time - slope / jnp.where(curvature == 0, 1.0, curvature)
         inside = (onward >= low) & (onward <= high)
-        time = jnp.where(inside, onward, 0.5 * (low + high))
+        return jnp.where(inside, onward, 0.5 * (low + high)), low, high
+
+    start = (jax.lax.stop_gradient(x) for x in (guess, jnp.zeros_like(end), end))
+    time = jax.lax.fori_loop(0, STATIONARY_STEPS, closer, tuple(start))[0]
     return jax.lax.stop_gradient(time), exists
 
 

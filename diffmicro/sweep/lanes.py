@@ -33,7 +33,8 @@ LONE = {"search": Search(compact=True), "window": 0}
 """The full search for one point, with as few programs to compile as it goes; no mean over a window."""
 
 HASTY = {"xla_backend_optimization_level": 0}
-"""Options of XLA for one point: compiling takes a half, calculating 2 to 16 times of it, which is less."""
+"""Options of XLA for one point: compiling takes a half of the time, calculating several times as long, which is
+less."""
 
 
 class Piece(NamedTuple):

@@ -19,6 +19,14 @@ CARRIED = (
 BATCHED = ("sweep", "wrmma", "frequency_ratio=0.9:1.9:150", "load_factor=8:32:6")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def children_hear_ctrl_c():
+    """Also where the tests run as a background job, which ignores it, and so do its children."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def start(*arguments):
     """`python -m diffmicro` in a process of its own."""
     return subprocess.Popen(

@@ -1,0 +1,139 @@
+"""Newton's method on a map of states over periods: what `orbits` shoots with.
+
+A pass (state z, periods n) -> (P^n z, its derivative by z, what else it tells) is run until |P^n z - z| is
+small. A Newton step that does not help is replaced by n periods of simulation. Whether the fixed point that
+comes out is a motion that the system settles to is not asked here.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from diffmicro.nonsmooth.elimination import solve
+
+LONGEST_STEP = 1.0
+"""Newton steps are cut to this length [natural units]."""
+
+Pass = Callable[[Array, Array], tuple[Array, Array, Any]]
+"""(state, periods) -> (state after, its derivative by the state, what else is told)."""
+
+
+class Shot(NamedTuple):
+    """Newton's method under way: `point` was tried last, `onward` comes next, `known` is what a pass told."""
+
+    tries: Array
+    residual: Array
+    best: Array
+    fallback: Array
+    point: Array
+    onward: Array
+    known: Any
+
+
+def aim(start: Array, known: Any = None) -> Shot:
+    """Before the first pass; `known` is like what a pass will tell."""
+    infinite = jnp.full((), jnp.inf, start.dtype)
+    return Shot(jnp.zeros((), jnp.int32), infinite, infinite, start, start, start, known)
+
+
+def newton(mapped: Pass, n: Array, shot: Shot, limit: Array | int, until: float) -> Shot:
+    """Newton steps up to a residual, at most `limit`."""
+    return jax.lax.while_loop(
+        lambda shot: _goes_on(shot, limit, until),
+        lambda shot: _improved(shot, mapped(shot.onward, n)),
+        shot,
+    )
+
+
+class Plan(NamedTuple):
+    """What is simulated: periods and tolerance of each phase."""
+
+    counts: Array
+    tolerances: Array
+
+
+class Visits(NamedTuple):
+    """Where simulations were after each phase (phases, starts, size), and their displacement in it."""
+
+    states: Array
+    displacements: Array
+
+
+def visit_and_newton(
+    mapped: Callable[[Array, Array, Array], tuple[Array, Array, Any]],
+    starts: Array,
+    plan: Plan,
+    last: int,
+    skip: Array,
+    shot: Shot,
+    limit: int,
+    until: float,
+) -> tuple[Visits, Shot]:
+    """Simulate all starts, one after the other, then shoot from where the first was after phase `last`.
+
+    All in one loop around one pass, (tolerance, state, periods) -> ..., so that it is compiled once. What else it
+    tells begins with what was observed, and that with the displacement. The plan's last entry is for Newton's
+    method, the others are phases. skip: shoot from the first start without simulating.
+    """
+    phases, lanes = plan.counts.size - 1, starts.shape[0]
+    planned = phases * lanes
+    states = jnp.broadcast_to(starts, (phases, *starts.shape))
+    visits = Visits(states, jnp.zeros((phases, lanes), starts.dtype))
+
+    def onward(carry: tuple[Array, Array, Visits, Shot]) -> tuple[Array, Array, Visits, Shot]:
+        i, at, visits, shot = carry
+        simulates, lane = i < planned, i % lanes
+        phase = jnp.minimum(i // lanes, phases)
+        point = jnp.where(simulates, at[lane], shot.onward)
+        told = mapped(plan.tolerances[phase], point, plan.counts[phase])
+        after, _, (observed, *_) = told
+        here = jnp.arange(planned).reshape(phases, lanes) == i
+        at = jnp.where(jnp.any(here, axis=0)[:, None], after, at)
+        visits = Visits(
+            jnp.where(here[:, :, None], after, visits.states),
+            jnp.where(here, observed[0], visits.displacements),
+        )
+        aimed = shot._replace(onward=visits.states[last, 0])
+        choose = partial(jnp.where, simulates)
+        return i + 1, at, visits, jax.tree.map(choose, aimed, _improved(shot, told))
+
+    first = jnp.where(skip, planned, 0)
+    _, _, visits, shot = jax.lax.while_loop(
+        lambda carry: (carry[0] < planned) | _goes_on(carry[3], limit, until),
+        onward,
+        (first, starts, visits, shot),
+    )
+    return visits, shot
+
+
+def _goes_on(shot: Shot, limit: Array | int, until: float) -> Array:
+    return (shot.tries < limit) & ~(shot.residual < until)
+
+
+def _improved(shot: Shot, told: tuple[Array, Array, Any]) -> Shot:
+    """After one more pass, which was at `shot.onward`."""
+    point, (after, by_state, known) = shot.onward, told
+    defect = after - point
+    residual = _size(defect)
+    helped = residual < shot.best
+    step = solve(jnp.eye(point.size, dtype=point.dtype) - by_state, defect)
+    step = jnp.where(jnp.isfinite(step), step, defect)
+    step = step * (LONGEST_STEP / jnp.maximum(_size(step), LONGEST_STEP))
+    return Shot(
+        tries=shot.tries + 1,
+        residual=residual,
+        # Where simulation stepped in, Newton's method starts afresh.
+        best=jnp.where(helped, residual, jnp.inf),
+        fallback=jnp.where(helped, after, shot.fallback),
+        point=point,
+        onward=jnp.where(helped, point + step, shot.fallback),
+        known=known,
+    )
+
+
+def _size(vector: Array) -> Array:
+    return jnp.max(jnp.abs(vector))
