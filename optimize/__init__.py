@@ -21,3 +21,6 @@ STUDIES = (
 
 PROGRAMS = ("legs_identify", "controller", "flagship", "fronts")
 """What is not one optimization: modules with `run(seed, out)` and `summary(found)`."""
+
+COMPARED = (*STUDIES, "legs_identify")
+"""What `--compare` sets beside CMA-ES."""

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from diffmicro import configure
 from diffmicro.design import run_study, summary
-from optimize import PROGRAMS, STUDIES
+from optimize import COMPARED, PROGRAMS, STUDIES
 
 WIDTH = 140
 """Columns of a table that goes to no terminal."""
@@ -29,14 +29,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
     parser.add_argument("--compare", action="store_true", help="compare studies with CMA-ES")
     options = parser.parse_args(arguments)
-    known = ("list", *PROGRAMS, *STUDIES)
+    known = COMPARED if options.compare else ("list", *PROGRAMS, *STUDIES)
     for name in options.studies:
         if name not in known:
-            parser.error(f"there is no study {name!r}; choose from {', '.join(known)}.")
+            parser.error(f"{name!r} is not one of {', '.join(known)}.")
     if options.seed < 0:
         parser.error(f"--seed {options.seed}: it has to be at least 0.")
     if options.compare:
-        return _compare(options.studies or STUDIES, options.seed)
+        return _compare(options.studies or COMPARED, options.seed)
     if len(options.studies) != 1:
         parser.error(f"give one study; choose from {', '.join(known)}.")
     (name,) = options.studies
@@ -70,10 +70,17 @@ def main(arguments: list[str] | None = None) -> int:
 def _compare(names: list[str] | tuple[str, ...], seed: int) -> int:
     from optimize.compare import compare, table
 
+    for name in names:
+        if name not in COMPARED:
+            raise SystemExit(
+                f"There is nothing to compare in {name}, only in {', '.join(COMPARED)}."
+            )
     configure(double=True)
     rows = []
     for name in names:
-        rows.append(compare(import_module(f"optimize.{name}").STUDY, seed))
+        module = import_module(f"optimize.{name}")
+        study = getattr(module, "STUDY", None)
+        rows.append(module.compare(seed) if study is None else compare(study, seed))
         print(f"compared {name}", file=sys.stderr, flush=True)
     print(table(rows))
     return 0

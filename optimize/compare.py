@@ -6,15 +6,20 @@ gradients, which are cheaper. Each counts up to its first feasible design that i
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
+from jax import Array
+from jax.flatten_util import ravel_pytree
 
 from diffmicro.certificate import VERDICTS
 from diffmicro.design.evolution import evolve
+from diffmicro.design.identify import Parameters, fit, misfit
 from diffmicro.design.loop import METHODS
-from diffmicro.design.problem import Problem
+from diffmicro.design.problem import Objective, Problem, Variable, function_problem
 from diffmicro.design.run import Run
 from diffmicro.design.study import Study
 
@@ -23,6 +28,9 @@ CLOSE = 1e-3
 
 TIMES = 10
 """Evaluations that CMA-ES gets for each of the gradient route."""
+
+REACH = 0.25
+"""Share of its start by which CMA-ES may change a parameter that is fitted."""
 
 
 class Row(NamedTuple):
@@ -55,13 +63,9 @@ def compare(study: Study, seed: int = 0) -> Row:
     with Run(problem, budget) as run:
         METHODS[method](run, np.random.default_rng(seed), **options)
     seconds = time.monotonic() - began
-    with Run(problem, TIMES * run.used) as other, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        evolve(other, np.random.default_rng(seed), tolerance=1e-9)
-    gains, rivals = _gains(problem, run), _gains(problem, other)
+    gains = _gains(problem, run)
+    rivals, rival, near = _rival(problem, run.used, seed)
     first, last = run.samples[0], run.samples[int(np.argmax(gains))]
-    rival = float(np.max(rivals, initial=-np.inf))
-    near = rival - CLOSE * abs(rival)
     return Row(
         study.name,
         _value(problem, float(first.objective)),
@@ -72,8 +76,55 @@ def compare(study: Study, seed: int = 0) -> Row:
         seconds,
         _value(problem, rival),
         _first(gains, near),
-        _first(rivals, near) or other.used,
+        _first(rivals, near) or len(rivals),
     )
+
+
+def compare_fit(
+    name: str,
+    residual: Callable[[dict[str, Any]], Array],
+    start: Parameters,
+    positive: Sequence[str] = (),
+    seed: int = 0,
+) -> Row:
+    """A least squares fit beside CMA-ES on its misfit. One step of Levenberg-Marquardt is one evaluation."""
+    began = time.monotonic()
+    fitted = partial(fit, residual, start, positive=positive)
+    found = fitted()
+    seconds = time.monotonic() - began
+    known, unravel = ravel_pytree({k: jnp.asarray(value, float) for k, value in start.items()})
+    shares = [Variable(str(i), 1 - REACH, 1 + REACH, 1.0) for i in range(known.size)]
+
+    def judged(at: dict[str, Array]) -> dict[str, Array]:
+        share = jnp.stack([at[variable.name] for variable in shares])
+        return {"misfit": misfit(residual(unravel(known * share)))}
+
+    problem = function_problem(judged, shares, Objective("misfit", "minimize"))
+    rivals, rival, near = _rival(problem, 1 + found.steps, seed)
+    steps = (n for n in range(1, found.steps + 1) if -fitted(max_steps=n).misfit >= near)
+    reached = 0 if rivals[0] >= near else next(steps, None)
+    return Row(
+        name,
+        _value(problem, float(rivals[0])),
+        found.misfit,
+        None,
+        "-",
+        1 + found.steps,
+        seconds,
+        _value(problem, rival),
+        None if reached is None else 1 + reached,
+        _first(rivals, near) or len(rivals),
+    )
+
+
+def _rival(problem: Problem, used: int, seed: int) -> tuple[np.ndarray, float, float]:
+    """Gains of CMA-ES with `TIMES` as many evaluations, the best of them, and from where on one is as good."""
+    with Run(problem, TIMES * used) as run, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        evolve(run, np.random.default_rng(seed), tolerance=1e-9)
+    gains = _gains(problem, run)
+    best = float(np.max(gains, initial=-np.inf))
+    return gains, best, best - CLOSE * abs(best)
 
 
 def _first(gains: np.ndarray, near: float) -> int | None:

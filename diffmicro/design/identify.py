@@ -33,13 +33,15 @@ Parameters = Mapping[str, Any]
 class Fit(NamedTuple):
     """Fitted parameters and how well the data knows them; rows and columns as in `names`.
 
-    `spread`: relative standard errors, infinite where the data says nothing. `directions`: right singular
-    vectors as rows, by falling singular value.
+    `misfit`: root mean square of the residual. `steps`: of Levenberg-Marquardt. `spread`: relative standard
+    errors, infinite where the data says nothing. `directions`: right singular vectors as rows, by falling
+    singular value.
     """
 
     parameters: dict[str, Array]
     names: list[str]
     misfit: float
+    steps: int
     singular_values: np.ndarray
     directions: np.ndarray
     covariance: np.ndarray
@@ -110,7 +112,8 @@ def fit(
     return Fit(
         put(x),
         _names(first),
-        float(jnp.sqrt(jnp.mean(remaining**2))),
+        float(misfit(remaining)),
+        int(found.stats["num_steps"]),
         values,
         directions,
         covariance,
@@ -118,6 +121,11 @@ def fit(
         spread < IDENTIFIABLE,
         from_code(np.where(ended & good, code(RESULTS.successful), code(RESULTS.not_converged))),
     )
+
+
+def misfit(residual: Array) -> Array:
+    """Root mean square of a residual: about 1 where a model explains all but the noise."""
+    return jnp.sqrt(jnp.mean(residual**2))
 
 
 def _singular(jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

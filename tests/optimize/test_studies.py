@@ -25,9 +25,10 @@ def test_list_names_the_studies(capsys):
     assert capsys.readouterr().out.split() == [*STUDIES, *PROGRAMS]
 
 
-def test_unknown_study_is_bad_input():
+@pytest.mark.parametrize("words", [["wrmma_sped"], ["--compare", "flagship"]])
+def test_unknown_study_is_bad_input(words):
     with pytest.raises(SystemExit) as end:
-        main(["wrmma_sped"])
+        main(words)
     assert end.value.code == 2
 
 

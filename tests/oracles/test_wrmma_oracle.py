@@ -167,17 +167,20 @@ def test_chatter_ends_in_contact():
 
 
 @pytest.mark.parametrize(
-    "params",
+    "params, clamp",
     [
         # A hammer that chatters on a clamped body, with the field on and with the field off.
-        {"mass_ratio": 0.5637, "field": 0.003807, "load_factor": 8.475, "frequency_ratio": 2.0369,
-         "clamp_phase": -1.09654},
-        {"mass_ratio": 0.9344, "field": 0.005076, "load_factor": 8.718, "frequency_ratio": 1.2574,
-         "clamp_phase": -1.16986},
+        ({"mass_ratio": 0.5637, "field": 0.003807, "load_factor": 8.475, "frequency_ratio": 2.0369,
+          "clamp_phase": -1.09654}, "stop"),
+        ({"mass_ratio": 0.9344, "field": 0.005076, "load_factor": 8.718, "frequency_ratio": 1.2574,
+          "clamp_phase": -1.16986}, "stop"),
+        # The parts chatter and part again: the body slides and stops after each impact.
+        ({"mass_ratio": 0.53021, "field": 0.0032692, "load_factor": 10.6444,
+          "frequency_ratio": 1.126726, "clamp_phase": -0.309977}, "force"),
     ],
 )  # fmt: skip
-def test_chatter_on_a_clamped_body_comes_to_an_end(params):
-    state = oracle.simulate({**params, "clamp_force": 1.0}, oracle.rest({}), 30)
+def test_chatter_on_a_clamped_body_comes_to_an_end(params, clamp):
+    state = oracle.simulate({**params, "clamp_force": 1.0}, oracle.rest({}), 30, clamp)
     assert np.all(np.isfinite(state)) and state[0] >= 0
 
 

@@ -65,7 +65,8 @@ class Run:
                 phi = Motion(n, span, STICK).phi(t, 0.0, 0.0)
                 if phi > 0 and self._enter_contact(t, span):
                     return
-                if n.rigid and span.clamped:  # impact and stop in turns: the hammer comes to rest
+                # Impact and stop by the clamp in turns: both come to rest.
+                if span.clamped and (n.rigid or abs(y[1]) < CONTACT_RATE):
                     y[1] = y[2] = 0.0
         stuck = Motion(n, span, STICK)
         phi = stuck.phi(t, y[0], y[2] - y[1])
@@ -276,7 +277,10 @@ def run_period(n: Lumped, z: np.ndarray) -> Run:
             run.settle(span.start, span)
         elif n.rigid and span.clamped and run.y[1] != 0:
             run.settle(span.start, span)
-        t = span.start
+        t, turns = span.start, 0
         while t < span.end:
             t = run.contact(t, span) if run.mode not in (0, 1, -1) else run.flight(t, span)
+            turns += 1
+            if turns > 2 * MAX_EVENTS:
+                raise RuntimeError(f"time stands still at t = {t} of the period: not followed")
     return run

@@ -31,7 +31,8 @@ STABLE, AWAY = 0.95, 0.01
 
 @dataclass
 class Draw:
-    """One random case and what came of it. `error` is NaN where nothing was compared."""
+    """One random case and what came of it. `error` is NaN where nothing was compared. `followed`: whether the
+    oracle could follow the motion."""
 
     clamped: bool
     impacting: bool
@@ -40,6 +41,7 @@ class Draw:
     well_posed: bool
     moving: bool
     error: float
+    followed: bool = True
 
 
 def random_parameters(rng: np.random.Generator) -> dict[str, Any]:
@@ -77,7 +79,10 @@ def examine(parameters: dict[str, float], rng: np.random.Generator) -> Draw:
     if not np.all(np.isfinite(start)):
         return Draw(clamped, False, status, verdict, False, False, math.nan)
     # The library's clamp is the finite force that the parameters say.
-    known = oracle.orbit(parameters, start, clamp="force")
+    try:
+        known = oracle.orbit(parameters, start, clamp="force")
+    except RuntimeError:
+        return Draw(clamped, False, status, verdict, False, False, math.nan, followed=False)
     impacting = any(e.kind == "impact" for e in known.period.events)
     well_posed = known.converged and known.multiplier < STABLE and known.period.margin > AWAY
     moving = known.period.stick_share < 1 - 1e-9
@@ -127,6 +132,7 @@ def table(draws: list[Draw]) -> str:
     for kind in ("all", "impacting", "clamped"):
         good, of = certified_share(draws, kind)
         lines.append(f"certified of well-posed, {kind}: {good} of {of}")
+    lines.append(f"not followed by the oracle: {sum(not d.followed for d in draws)}")
     for status in sorted({d.status for d in draws}):
         lines.append(f"status {status}: {sum(d.status == status for d in draws)}")
     return "\n".join(lines)
