@@ -230,10 +230,8 @@ def _value(module: ModuleType, known: Parameter, value: Any) -> Any:
         return None
     if known.words:
         if value not in known.words:
-            raise BadInput(
-                f"{known.name} = {value} is not allowed; it has to be {range_text(known)}"
-                f"{_nearest(str(value), known.words)}"
-            )
+            near = _nearest(str(value), known.words)
+            raise BadInput(f"{known.name} = {value} is not allowed{near}")
         return value
     if known.shapes != ((),):
         return _array(known, value)

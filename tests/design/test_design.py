@@ -1,11 +1,14 @@
 """Optimization of functions with known optima: bounds, constraints, NaN, idle variables."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
 from scipy.optimize import root
 
+from diffmicro.certificate import VERDICTS
 from diffmicro.design import (
     Constraint,
     Objective,
@@ -162,6 +165,24 @@ def test_a_failed_lane_does_not_spoil_the_others():
     problem = function_problem(half, XY, Objective("loss", "minimize"))
     result = optimize_design(problem, method="sqp", budget=200, lanes=4, progress=False)
     assert result.variables["x"] == pytest.approx(-0.3, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "verdict, method, why",
+    [
+        ("certified", "sqp", ""),
+        ("uncertified", "climb", "most gradients are not certified"),
+        ("refused", "cma", "4 of 4 gradients were refused, so without them"),
+    ],
+)
+def test_the_method_follows_from_the_certificates_and_is_told(verdict, method, why):
+    plain = function_problem(quadratic, XY, Objective("loss", "minimize"))
+    code = jnp.asarray(VERDICTS.index(verdict))
+    problem = replace(plain, evaluate=lambda at: (*plain.evaluate(at)[:3], code))
+    result = optimize_design(problem, budget=300, progress=False)
+    assert (result.status, result.method) == ("ok", method)
+    assert result.reason.startswith(why)
+    assert result.variables["x"] == pytest.approx(2.0, abs=1e-2)
 
 
 def test_unknown_methods_and_small_budgets_are_refused():
