@@ -193,7 +193,10 @@ def advance(
     remaining = end - motion.time
     longest = motion.cap / numerics.steps
     last = remaining <= longest
-    h = jnp.where(last, remaining, longest)
+    whole = jnp.where(last, remaining, longest)
+    # The series has a fixed length; the share of it that is followed has a derivative (`_followed`).
+    instant = whole <= 0
+    h = jnp.where(instant, whole, jax.lax.stop_gradient(whole))
 
     # Within a segment the drive is a line in the share of the segment that has passed. A segment of no
     # length (a switch that takes no time) is passed in one step, and still has its derivative to length.
@@ -221,15 +224,22 @@ def advance(
     shorter = motion.cap * 0.25 * crossing.time
     cap = jnp.where(crossing.misordered, shorter, jnp.minimum(4.0 * motion.cap, 1.0))
     polynomials = type(motion.state)(*(_filled(s, h, numerics.order) for s in states))
+    finished = last & ~fires & ~crossing.misordered & (accurate >= 1.0)
     moment = _Moment(
-        system, motion.time, h, polynomials, motion.mode, drive, drive_rise, crossing.fired
+        system,
+        motion.time,
+        jax.lax.stop_gradient(h),
+        polynomials,
+        motion.mode,
+        drive,
+        drive_rise,
+        crossing.fired,
     )
     duration = jnp.where(fires, roots.root(_guard_at, moment, duration), duration)
+    all_of_it = jnp.where(instant, 1.0, whole / jnp.where(instant, 1.0, h))
+    duration = jnp.where(finished, all_of_it, duration)
     (duration,) = kern.keep([duration])
-    landed = kern.keep([value(p, duration) for p in polynomials])
-    state = type(motion.state)(*landed)
-
-    finished = last & ~fires & ~crossing.misordered & (accurate >= 1.0)
+    state = type(motion.state)(*kern.keep(_followed(moment, duration)))
     clock = jnp.where(finished, end, motion.time + duration * h)
     fired = tuple(f & fires for f in crossing.fired)
     record = motion.record
@@ -275,7 +285,7 @@ def advance(
 
 
 class _Moment(NamedTuple):
-    """What a guard's value inside a step depends on. `fired` tells which guard."""
+    """A step: what the state and a guard inside it depend on. `fired` tells which guard."""
 
     system: HybridSystem
     time: Array
@@ -286,13 +296,40 @@ class _Moment(NamedTuple):
     drive_rise: Drive
     fired: tuple[Array, ...]
 
+    def at(self, share: Array) -> tuple[Array, Drive]:
+        """Time and drive after a share of the step."""
+        drive = jax.tree.map(lambda a, b: a + b * share, self.drive, self.drive_rise)
+        return self.time + share * self.length, drive
+
+
+@jax.custom_jvp
+def _followed(moment: _Moment, share: Array) -> State:
+    """The state after a share of the step.
+
+    Its derivative by time is the flow there. That of the polynomial is an order less accurate, and the difference
+    looks like a sensitivity to the instants of switches at which nothing changes.
+    """
+    return type(moment.states)(*(value(p, share) for p in moment.states))
+
+
+@_followed.defjvp
+def _followed_jvp(primals, tangents):
+    (moment, share), (change, later) = primals, tangents
+    state = _followed(moment, share)
+    time, drive = moment.at(share)
+    rates = moment.system.flow(time, state, moment.mode, drive)
+    passed = later * moment.length + share * change.length
+    changes = (
+        value(p, share) + rate * passed for p, rate in zip(change.states, rates, strict=True)
+    )
+    return state, type(state)(*changes)
+
 
 def _guard_at(moment: _Moment, share: Array) -> Array:
     """The guard's value after a share of the step, from numbers: its series, with all their derivatives, would
     cost more than the rest of the step."""
-    time = moment.time + share * moment.length
-    state = type(moment.states)(*(value(p, share) for p in moment.states))
-    drive = jax.tree.map(lambda a, b: a + b * share, moment.drive, moment.drive_rise)
+    time, drive = moment.at(share)
+    state = _followed(moment, share)
     return pick(moment.fired, moment.system.guards(time, state, moment.mode, drive))
 
 

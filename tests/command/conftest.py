@@ -1,7 +1,9 @@
 """The command line in this process, so that what is compiled once serves all tests."""
 
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+import jax
 import pytest
 
 from diffmicro.command import main
@@ -16,12 +18,14 @@ class Finished(NamedTuple):
 
 
 @pytest.fixture
-def run(capsys):
-    """`run("evaluate", "wrmma", ...)` -> (code, out, err)."""
+def run(capsys) -> Iterator[Callable[..., Finished]]:
+    """`run("evaluate", "wrmma", ...)` -> (code, out, err). The precision it chose does not outlast the test."""
+    double = jax.config.read("jax_enable_x64")
 
     def run(*arguments: object) -> Finished:
         capsys.readouterr()
         code = main([str(argument) for argument in arguments])
         return Finished(code, *capsys.readouterr())
 
-    return run
+    yield run
+    jax.config.update("jax_enable_x64", double)

@@ -132,3 +132,20 @@ def test_order_of_convergence(compiled, system, parameters):
     for error in (errors, rate_errors):
         slope = -np.polyfit(np.log(steps), np.log(error), 1)[0]
         assert slope > ORDER - 0.7, (slope, error)
+
+
+@pytest.mark.parametrize("steps", [6, 8, 12])
+def test_a_switch_at_which_nothing_changes_has_no_derivative(steps):
+    """Without a switched force the end of its rise means nothing. Here the block sticks then; the derivative of
+    the series, which ends with the step, would say up to 1e-6."""
+
+    def place(rise):
+        p = jnp.asarray(STICK_SLIP).at[0].set(0.0).at[1].set(rise)
+        numerics = Numerics(steps=steps, tolerance=UNBOUNDED)
+        start = Moving(*jnp.asarray(START))
+        motion = run(Block(*p), start, 1, numerics, observe=True)
+        return motion.state.place, motion.record.events
+
+    by_rise, events = jax.jit(jax.jacfwd(place, has_aux=True))(jnp.asarray(0.21))
+    assert events >= 3
+    assert abs(float(by_rise)) < 1e-15
