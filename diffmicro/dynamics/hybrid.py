@@ -223,8 +223,8 @@ def advance(
     # Where events crowd, steps shrink to their scale at once and grow back one advance at a time.
     shorter = motion.cap * 0.25 * crossing.time
     cap = jnp.where(crossing.misordered, shorter, jnp.minimum(4.0 * motion.cap, 1.0))
-    polynomials = type(motion.state)(*(_filled(s, h, numerics.order) for s in states))
     finished = last & ~fires & ~crossing.misordered & (accurate >= 1.0)
+    polynomials = type(motion.state)(*(_filled(s, h, numerics.order) for s in states))
     moment = _Moment(
         system,
         motion.time,
@@ -318,10 +318,8 @@ def _followed_jvp(primals, tangents):
     state = _followed(moment, share)
     time, drive = moment.at(share)
     rates = moment.system.flow(time, state, moment.mode, drive)
-    passed = later * moment.length + share * change.length
-    changes = (
-        value(p, share) + rate * passed for p, rate in zip(change.states, rates, strict=True)
-    )
+    passed = later * moment.length
+    changes = [value(p, share) + r * passed for p, r in zip(change.states, rates, strict=True)]
     return state, type(state)(*changes)
 
 
