@@ -5,9 +5,9 @@ and the drive frequency of a clamped WRMMA; the loss is the relative error of th
 robot then has, and its gradient goes through the periodic motion back into the weights.
 
 The drive stays below the clamped resonance and the phase within 1.7 rad: there the robot has one motion for each
-setting, without a jump, up to 24 mm/s either way. Nearer to the resonance it has several, and training gets stuck where one of
-them is lost. A lane whose motion is not periodic has NaN for a derivative, so the robot's slopes are taken lane
-by lane and those that are not there count as zero: one bad lane must not spoil the batch.
+setting, without a jump, up to 24 mm/s either way. Nearer to the resonance it has several, and training gets
+stuck where one of them is lost. A lane whose motion is not periodic has NaN for a derivative, so the robot's
+slopes are taken lane by lane and those that are not there count as zero: one bad lane must not spoil the batch.
 """
 
 from pathlib import Path
