@@ -14,8 +14,8 @@ import numpy as np
 
 from benchmarks.compiled import compiled
 from benchmarks.timing import in_turn, once, table
-from diffmicro._parameters import as_arrays
 from diffmicro.devices import gripper
+from diffmicro.parameters import as_arrays
 from tests.oracles import gripper as plain
 
 BATCH, CHUNK = 1000, 125

@@ -13,10 +13,14 @@ import numpy as np
 
 from benchmarks.compiled import compiled
 from benchmarks.timing import in_turn, table
-from diffmicro.devices import legs, legs_motion, legs_stepping
-from diffmicro.devices.legs_settling import pack
+from diffmicro.devices import legs
+from diffmicro.devices.legs import motion as legs_motion
+from diffmicro.devices.legs import stepping as legs_stepping
+from diffmicro.devices.legs.lumped import lump
+from diffmicro.devices.legs.steady import pack
 from diffmicro.dynamics.kernel import kernel
 from diffmicro.mechanics.modes import propagator
+from diffmicro.parameters import as_arrays
 
 LANES, CHUNK, STEPS = 256, 64, 20000
 """Chunks of 64 lanes: their propagators and states fit the first cache."""
@@ -122,7 +126,7 @@ def bouncing(systems):
 def run() -> list[str]:
     """Lines of the tables."""
     sets = parameter_sets(LANES)
-    systems = stacked([legs.lump(*legs.as_arrays(pair))[0] for pair in sets])
+    systems = stacked([lump(*as_arrays(pair))[0] for pair in sets])
     # One gap in natural units for all, so that C and we do the same.
     flying = legs_motion.LegsMotion(**{**vars(systems), "gap": jnp.full(LANES, 10.0)})
     ours, theirs = np.stack(in_the_air(flying), axis=1), scalar(flying)

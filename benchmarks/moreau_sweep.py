@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks import baseline
 from benchmarks.timing import in_turn, table
 from diffmicro.devices.wrmma import lump, published_design, published_setting
-from diffmicro.devices.wrmma_moreau import periods_after
-from diffmicro.devices.wrmma_motion import State
+from diffmicro.devices.wrmma.motion import State
+from diffmicro.devices.wrmma.scheme import periods_after
 from diffmicro.dynamics.moreau import STEPS
 
 BATCH, CHUNK, PERIODS = 16384, 256, 8

@@ -15,10 +15,10 @@ import numpy as np
 
 from benchmarks.compiled import compiled
 from benchmarks.timing import in_turn, table
-from diffmicro._parameters import as_arrays
 from diffmicro.devices import stickslip
-from diffmicro.devices.stickslip_model import Lumped, lump, motion, statics
-from diffmicro.devices.stickslip_motion import FAST_STEPS
+from diffmicro.devices.stickslip.lumped import Lumped, lump, motion, statics
+from diffmicro.devices.stickslip.motion import FAST_STEPS
+from diffmicro.parameters import as_arrays
 
 SCALAR = ("-O3", "-fno-tree-vectorize", "-fno-tree-slp-vectorize")
 SIMD = ("-O3", "-march=native", "-ffast-math")

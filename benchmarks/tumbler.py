@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 
 from benchmarks.timing import in_turn, table
-from diffmicro._parameters import as_arrays
 from diffmicro.devices import tumbler
+from diffmicro.parameters import as_arrays
 
 BATCH = 256
 TOLERANCES = (1e-6, 1e-8, 1e-10)

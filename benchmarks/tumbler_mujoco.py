@@ -20,13 +20,13 @@ import numpy as np
 
 from benchmarks.compiled import FLAGS, compiled
 from benchmarks.timing import in_turn, table
-from diffmicro._parameters import as_arrays
 from diffmicro.devices.tumbler import published_design, published_setting
-from diffmicro.devices.tumbler_body import lump
-from diffmicro.devices.tumbler_implicit import respond_implicit
-from diffmicro.devices.tumbler_motion import State
-from diffmicro.dynamics.hybrid import Numerics
+from diffmicro.devices.tumbler.body import lump
+from diffmicro.devices.tumbler.implicit import respond_implicit
+from diffmicro.devices.tumbler.state import State
 from diffmicro.dynamics.hybrid import run as run_hybrid
+from diffmicro.dynamics.system import Numerics
+from diffmicro.parameters import as_arrays
 
 STEP = 1e-5
 """MuJoCo's time step [s]."""

@@ -8,7 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from diffmicro import hybrid
     from diffmicro._configure import Configuration, ConfigurationWarning, configure
+    from diffmicro._device import Device, Method
     from diffmicro.certificate import (
         Certificate,
         reason_text,
@@ -16,27 +18,49 @@ if TYPE_CHECKING:
         verdict_word,
     )
     from diffmicro.devices import device
+    from diffmicro.parameters import output, parameter
+    from diffmicro.recheck import ByResolution, ByWarmStart, Unchecked
+    from diffmicro.results import RESULTS, NoResult
 
     __version__: str
 
 # The home of each public name; type checkers read the imports above, a test compares the two.
 _HOMES = {
+    "ByResolution": "recheck",
+    "ByWarmStart": "recheck",
     "Certificate": "certificate",
     "Configuration": "_configure",
     "ConfigurationWarning": "_configure",
+    "Device": "_device",
+    "Method": "_device",
+    "NoResult": "results",
+    "RESULTS": "results",
+    "Unchecked": "recheck",
     "configure": "_configure",
     "device": "devices",
+    "output": "parameters",
+    "parameter": "parameters",
     "reason_text": "certificate",
     "value_and_gradient": "certificate",
     "verdict_word": "certificate",
 }
 
 __all__ = [
+    "ByResolution",
+    "ByWarmStart",
     "Certificate",
     "Configuration",
     "ConfigurationWarning",
+    "Device",
+    "Method",
+    "NoResult",
+    "RESULTS",
+    "Unchecked",
     "configure",
     "device",
+    "hybrid",
+    "output",
+    "parameter",
     "reason_text",
     "value_and_gradient",
     "verdict_word",
@@ -46,6 +70,8 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name == "__version__":  # written once, in pyproject.toml
         value = import_module("importlib.metadata").version("diffmicro")
+    elif name == "hybrid":  # a whole package
+        value = import_module("diffmicro.hybrid")
     elif name in _HOMES:
         value = getattr(import_module(f"diffmicro.{_HOMES[name]}"), name)
     else:

@@ -1,14 +1,15 @@
 """Settings that make the time loops fast: `configure()`, to be called before JAX starts.
 
 XLA compiles each time loop into one kernel when `xla_cpu_small_while_loop_byte_threshold` is
-large; by default the loop runs as a sequence of many small kernels. How much that gains depends
-on the loop. `xla_cpu_prefer_vector_width` widens the kernel's vectors. Both are read from
+large. Before jaxlib 0.12 the default is small, and the loop runs as a sequence of many small
+kernels; from 0.12 on the default is one kernel and the option is left out. How much that gains
+depends on the loop. `xla_cpu_prefer_vector_width` widens the kernel's vectors. Both are read from
 `XLA_FLAGS` once, when the first backend starts.
 
 Importing diffmicro changes nothing; the command line, the studies, the experiments and the tests
 call `configure()` first. Without it results are the same up to rounding. The loop option is not a
-documented interface of XLA, so `tests/test_configure.py` checks that it still works in the pinned
-version.
+documented interface of XLA, so `tests/test_configure.py` checks in the installed version that it
+works, and that it is needed where it is set.
 
 Left out: options for GPUs, and any change to flags that the user has set.
 """
@@ -27,7 +28,9 @@ _WIDTH_FLAG = "xla_cpu_prefer_vector_width"
 _DEVICES_FLAG = "xla_force_host_platform_device_count"
 _LOOP_BYTES = 1_000_000_000  # above any loop state of this library
 _VECTOR_BITS = 512  # the widest that x86 processors have
-_TESTED_JAXLIB = ("0.10.",)  # versions known to take these flags; others are asked first
+_TESTED_JAXLIB = tuple(f"0.{minor}." for minor in range(6, 13))
+"""Versions known to take these flags; others are asked first."""
+_ONE_KERNEL_SINCE = (0, 12)  # the jaxlib whose default already makes a loop one kernel
 _MAX_DEVICES = 1024
 
 
@@ -70,7 +73,7 @@ def configure(*, double: bool | None = None, devices: int | None = None) -> Conf
     import jax
 
     present = os.environ.get("XLA_FLAGS", "").strip()
-    missing = _missing(present, devices)
+    missing = _missing(present, devices, loop=_needs_loop_option(metadata.version("jaxlib")))
     obstacle = _obstacle(present, missing) if missing else None
     if missing and not obstacle:
         os.environ["XLA_FLAGS"] = _merged(present, missing)
@@ -88,12 +91,16 @@ def configure(*, double: bool | None = None, devices: int | None = None) -> Conf
     )
 
 
-def _missing(present: str, devices: int | None) -> tuple[str, ...]:
+def _needs_loop_option(jaxlib: str) -> bool:
+    """Whether this version of jaxlib makes many kernels of a loop unless the option is set."""
+    major, minor = jaxlib.split(".")[:2]
+    return (int(major), int(minor)) < _ONE_KERNEL_SINCE
+
+
+def _missing(present: str, devices: int | None, *, loop: bool) -> tuple[str, ...]:
     """The flags that `present` lacks. One that the user has set is not missing, at any value."""
-    flags = {
-        _LOOP_OPTION: f"{_LIST_FLAG}{_LOOP_OPTION}={_LOOP_BYTES}",
-        _WIDTH_FLAG: f"--{_WIDTH_FLAG}={_VECTOR_BITS}",
-    }
+    flags = {_LOOP_OPTION: f"{_LIST_FLAG}{_LOOP_OPTION}={_LOOP_BYTES}"} if loop else {}
+    flags[_WIDTH_FLAG] = f"--{_WIDTH_FLAG}={_VECTOR_BITS}"
     if devices is not None:
         flags[_DEVICES_FLAG] = f"--{_DEVICES_FLAG}={devices}"
     return tuple(flag for name, flag in flags.items() if name not in present)

@@ -1,6 +1,6 @@
 """Gradients that say how far they can be trusted.
 
-`value_and_gradient` evaluates a device, its gradient, and then asks independent questions:
+`value_and_gradient` evaluates a device and its gradient, and then checks independently:
 
 1. Is there a solution to differentiate? A motion has to be periodic, settled to, stable (`residual`,
    `multiplier`); an equilibrium has to be converged.
@@ -10,7 +10,10 @@
    direction that mixes all parameters, and the second-order difference of the values is compared with
    gradient times direction. This shares nothing with the derivative's own route (saltation, implicit
    function theorem): if a term is missing there, it shows here.
-4. Does the device know better? Its module's `objection` names dead zones, kinks and the like.
+4. Does the device know better? Its `objection` names dead zones, kinks and the like.
+
+How questions 2 and 3 are put to a device is in `recheck`; a device that has no second resolution is not
+certified, and a certificate names the checks that were made.
 
 The error measure of a gradient is |dg| / max(|g|, FLOOR |value / parameter|). The verdict is `certified`,
 `uncertified` (a number, with the reason), or `refused` (no number: NaN). `margin` is the time to the
@@ -21,10 +24,8 @@ Left out: whether the model is right, and how far the gradient reaches.
 """
 
 import inspect
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -33,22 +34,18 @@ import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
-from diffmicro._parameters import as_arrays
-from diffmicro._reasons import REASONS, VERDICTS, codes_of, reason_code
-from diffmicro._results import RESULTS, code
-from diffmicro.devices import asking_for
-
-COARSER = 10.0
-"""Ratio of the tolerances at which gradients are compared."""
+from diffmicro._device import Device, Method, device_of, nothing_against
+from diffmicro.devices import device as named_device
+from diffmicro.parameters import as_arrays, describe, get, idle
+from diffmicro.reasons import REASONS, VERDICTS, codes_of, reason_code
+from diffmicro.recheck import STEP, Evidence, Question, Recheck, Unchecked
+from diffmicro.results import RESULTS, code
 
 FLOOR = 1e-3
 """Share of value / parameter below which a derivative counts as nearly cancelling."""
 
 RESOLVED = 1e-3
 """Largest discrepancy of a certified gradient. The finer one is better by a factor of five at least."""
-
-STEP = 1e-4
-"""Relative step of the neighboring points: far above the tolerance, far below the curvature."""
 
 MATCHED = 3e-3
 """Largest disagreement of differences and gradient of a certified gradient."""
@@ -65,7 +62,7 @@ class Certificate(eqx.Module):
     discrepancy: largest relative difference between two resolutions [-].
     mismatch: relative disagreement with differences of the value [-].
     error_estimate: relative error that these amount to [-].
-    method: numerical method.
+    method: numerical method. checks: what was compared, in words.
     """
 
     verdict: Array
@@ -77,6 +74,7 @@ class Certificate(eqx.Module):
     mismatch: Array
     error_estimate: Array
     method: str = eqx.field(static=True)
+    checks: tuple[str, ...] = eqx.field(static=True)
 
 
 def verdict_word(certificate: Certificate) -> str:
@@ -85,56 +83,64 @@ def verdict_word(certificate: Certificate) -> str:
 
 
 def reason_text(certificate: Certificate) -> str:
-    """The reason of one concrete certificate."""
-    return REASONS[int(certificate.reason)].text
+    """The reason of one concrete certificate; agreement names the checks that were made."""
+    reason = REASONS[int(certificate.reason)]
+    if reason.name != "agree":
+        return reason.text
+    *others, last = certificate.checks
+    return f"{', '.join(others)} and {last} agree"
 
 
 def value_and_gradient(
-    respond: Callable[..., Any],
+    device: Device | str | Callable[..., Any],
     wrt: Sequence[str],
-    of: str | Sequence[str] = "velocity",
+    of: str | Sequence[str] | None = None,
     **numerics: Any,
 ) -> Callable[[Any, Any], tuple[Any, Any, Any, Any]]:
     """Function of (design, setting) to (value, gradient, certificate, response), jittable and vmappable.
 
-    wrt: names of Design and Setting fields. of: name of a response, or several. The gradient is a dict by
-    name, each entry of the response's shape and then the parameter's; for several responses value, gradient
-    and certificate are dicts by response. A vector's certificate is that of its worst component.
-    `numerics` go to `respond`.
+    device: a `Device`, its name, or its function `respond`, also with arguments bound by `functools.partial`.
+    Any other function of (design, setting) that takes `throw` will do; as nothing is known of it, nothing is
+    certified.
+    wrt: names of Design and Setting fields. of: name of a response, or several; the device's first by default.
+    The gradient is a dict by name, each entry of the response's shape and then the parameter's; for several
+    responses value, gradient and certificate are dicts by response. A vector's certificate is that of its worst
+    component. `numerics` go to `respond`.
     """
+    known = _known(device, numerics)
+    of = known.first if of is None else of
     responses = (of,) if isinstance(of, str) else tuple(of)
     names = tuple(wrt)
-    module = sys.modules[respond.__module__]
-    numerics = asking_for(module, responses, numerics)
+    numerics = known.asking_for(responses)
 
     def outer(design: Any, setting: Any) -> tuple[Any, Any, Any, Any]:
         design, setting = as_arrays((design, setting))
-        x, put = _free(names, design, setting)
-        method = method_of(respond, numerics)
-        of_scheme = method in getattr(module, "SCHEMES", ())
-        asked = _Asked(respond, put, responses)
-        if of_scheme:
-            base, flat, jacobian = asked(numerics, x)
-            unknown = jnp.full_like(flat, jnp.nan)
-            checks = _Checks(unknown, unknown, jnp.zeros(flat.shape, bool))
+        x, unravel = ravel_pytree(_free(names, design, setting))
+        # ravel_pytree sorts the names of a dict, and so do the rows of the Jacobian.
+        question = Question(known.respond, design, setting, unravel, tuple(sorted(responses)))
+        if known.method.scheme:
+            found = question.look(numerics, x)
+            unknown = jnp.full_like(found.value, jnp.nan)
+            checks = _Checks(unknown, unknown, jnp.zeros(unknown.shape, bool))
         else:
-            base, flat, jacobian, checks = _checked(module, asked, numerics, x)
+            evidence = known.recheck.evidence(question, numerics, x)
+            found, checks = evidence.base, _weighed(evidence, x)
+        base = found.response
         values = {name: getattr(base, name) for name in responses}
         gradients, certificates = {}, {}
         first = 0
-        # ravel_pytree sorts the names of a dict, and so do the rows of the Jacobian.
-        for name in sorted(responses):
+        for name in question.responses:
             shape = jnp.shape(values[name])
             last = first + values[name].size
-            rows, seen = jacobian[first:last], _Checks(*(c[first:last] for c in checks))
-            against = _objection(module, base, design, setting, name, method)
-            if of_scheme:
+            rows, seen = found.jacobian[first:last], _Checks(*(c[first:last] for c in checks))
+            against = jnp.asarray(known.objection(base, design, setting, name, known.method.name))
+            if known.method.scheme:
                 against = jnp.where(against == 0, reason_code("scheme"), against)
-            certificate = _judge(base, method, flat[first:last], rows, seen, against)
+            certificate = _judge(known, base, found.value[first:last], rows, seen, against)
             refused = certificate.verdict == VERDICTS.index("refused")
             rows = jnp.where(refused, jnp.nan, rows)
             gradients[name] = jax.tree.map(
-                lambda g, s=shape: g.reshape(s + g.shape[1:]), jax.vmap(put.unravel)(rows)
+                lambda g, s=shape: g.reshape(s + g.shape[1:]), jax.vmap(unravel)(rows)
             )
             certificates[name] = certificate
             first = last
@@ -145,69 +151,84 @@ def value_and_gradient(
     return outer
 
 
-def method_of(respond: Callable[..., Any], numerics: dict[str, Any]) -> str:
-    """The word for the numerical method: an argument of `respond`, or its module's `METHOD`."""
-    known = inspect.signature(respond).parameters
-    if "method" in known:
-        return numerics.get("method", known["method"].default)
-    return sys.modules[respond.__module__].METHOD
+class _Known(NamedTuple):
+    """What is known of the function that is differentiated; `device` is None where it belongs to none."""
+
+    respond: Callable[..., Any]
+    numerics: Mapping[str, Any]
+    device: Device | None
+
+    @property
+    def first(self) -> str:
+        """The response that is meant where none is named."""
+        if self.device is None:
+            raise ValueError(
+                "value_and_gradient: say which response, of='name'; only a Device has a first one."
+            )
+        return next(iter(self.device.responses))
+
+    @property
+    def method(self) -> Method:
+        """The numerical method that the numerics name, or the usual one."""
+        if self.device is None:
+            return Method("unknown")
+        return self.device.method(self.numerics.get("method"))
+
+    @property
+    def recheck(self) -> Recheck:
+        """How its gradients are checked again."""
+        return Unchecked() if self.device is None else self.device.recheck
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """What a certificate compares: the words of its reason."""
+        stability = self.device is not None and "multiplier" in describe(self.device.Response)
+        return (*self.recheck.checks, *(("stability",) if stability else ()))
+
+    @property
+    def objection(self) -> Callable[..., Any]:
+        """What speaks against a gradient beside that."""
+        return nothing_against if self.device is None else self.device.objection
+
+    def asking_for(self, responses: Sequence[str]) -> dict[str, Any]:
+        """The numerics with what it takes to get these responses."""
+        if self.device is None:
+            return dict(self.numerics)
+        return self.device.asking_for(responses, self.numerics)
 
 
-class _Put:
-    """Puts a vector of parameters back into design and setting."""
+def _known(device: Device | str | Callable[..., Any], numerics: Mapping[str, Any]) -> _Known:
+    """The device behind a device, its `respond`, or that with arguments bound by name."""
+    if isinstance(device, str):
+        device = named_device(device)
+    if isinstance(device, Device):
+        return _Known(device.respond, numerics, device)
+    function = device
+    while isinstance(function, partial) and not function.args:
+        numerics = {**function.keywords, **numerics}
+        function = function.func
+    found = device_of(inspect.unwrap(function))
+    # A function of unknown inside is called as it is, with what was bound to it.
+    return _Known(found.respond if found else function, numerics, found)
 
-    def __init__(self, design: Any, setting: Any, unravel: Callable[[Array], dict[str, Array]]):
-        self.design, self.setting, self.unravel = design, setting, unravel
 
-    def __call__(self, x: Array) -> tuple[Any, Any]:
-        trees = [self.design, self.setting]
-        for name, value in self.unravel(x).items():
-            i = 0 if hasattr(trees[0], name) else 1
-            trees[i] = eqx.tree_at(lambda tree, n=name: getattr(tree, n), trees[i], value)
-        return trees[0], trees[1]
-
-
-def _free(names: Sequence[str], design: Any, setting: Any) -> tuple[Array, _Put]:
-    chosen = {}
+def _free(names: Sequence[str], design: Any, setting: Any) -> dict[str, Any]:
+    """The values of the named parameters, which have to be numbers."""
+    table = {**describe(type(design)), **describe(type(setting))}
+    numbers = [
+        name
+        for name, known in table.items()
+        if known.differentiable and not idle(design, setting, name)
+    ]
     for name in names:
-        home = design if hasattr(design, name) else setting
-        value = getattr(home, name, None)
-        if value is None or isinstance(value, str):
-            known = [*vars(design), *vars(setting)]
-            numbers = [
-                n
-                for n in known
-                if not isinstance(getattr(design, n, getattr(setting, n, None)), str)
-            ]
-            why = "has no value of its own here" if name in known else "is not a parameter"
+        if name not in numbers:
+            why = "is not a parameter"
+            if name in table:
+                why = idle(design, setting, name) or "is not a number"
             raise ValueError(
                 f"value_and_gradient: {name} {why}; gradients are taken by any of {', '.join(numbers)}."
             )
-        chosen[name] = value
-    x, unravel = ravel_pytree(chosen)
-    return x, _Put(design, setting, unravel)
-
-
-class _Asked(NamedTuple):
-    """The responses as one vector, a function of the vector of parameters."""
-
-    respond: Callable[..., Any]
-    put: _Put
-    responses: tuple[str, ...]
-
-    def __call__(self, numerics: dict[str, Any], x: Array) -> tuple[Any, Array, Array]:
-        """Response, its values and their Jacobian."""
-
-        def values(x: Array) -> tuple[Array, tuple[Any, Array]]:
-            response = self.respond(*self.put(x), **{**numerics, "throw": False})
-            flat, _ = ravel_pytree({name: getattr(response, name) for name in self.responses})
-            return flat, (response, flat)
-
-        if x.size == 1:  # a batch of one column is the same numbers, compiled slower
-            _, column, (response, value) = jax.jvp(values, (x,), (jnp.ones_like(x),), has_aux=True)
-            return response, value, column[:, None]
-        jacobian, (response, value) = jax.jacfwd(values, has_aux=True)(x)
-        return response, value, jacobian
+    return {name: get(design, setting, name) for name in names}
 
 
 class _Checks(NamedTuple):
@@ -218,102 +239,26 @@ class _Checks(NamedTuple):
     found: Array
 
 
-def _checked(
-    module: ModuleType, asked: _Asked, numerics: dict[str, Any], x: Array
-) -> tuple[Any, Array, Array, _Checks]:
-    """Response, its values, their Jacobian, and what its checks found.
-
-    One traced evaluation serves all runs, as far as the device can, so it is compiled once.
-    """
-    base, known, coarse = None, {}, None
-    tolerance = _tolerance(asked, numerics)
-    offsets, factors = [0.0, 0.0, STEP, 2 * STEP], [COARSER, 1.0, 1.0, 1.0]
-    if hasattr(module, "coarser"):
-        coarse = asked(module.coarser(numerics), x)[2]
-        offsets, factors = offsets[1:], factors[1:]
-    elif hasattr(module, "afresh"):
-        known = module.afresh(*asked.put(x))
-        given = {k: numerics[k] for k in known if numerics.get(k) is not None}
-        known = jax.tree.map(
-            lambda new, old: jnp.asarray(old, new.dtype), known, {**known, **given}
-        )
-        offsets, factors = [0.0, *offsets], [1.0, *factors]
-    else:
-        base = jax.lax.stop_gradient(asked.respond(*asked.put(x), **{**numerics, "throw": False}))
-
-    def look(carry: tuple[Array, dict], run: tuple[Array, Array]) -> tuple[Any, Any]:
-        direction, known = carry
-        offset, factor = run
-        arguments = numerics
-        if known:
-            arguments = {**numerics, **known, "tolerance": tolerance * factor}
-        elif base is not None:
-            arguments = {k: v for k, v in numerics.items() if k in ("steps", "method", "extra")}
-            arguments |= module.nearby(base, tolerance * factor)
-        response, values, jacobian = asked(arguments, x + offset * direction)
-        direction = jnp.where(offset == 0, _direction(x, values[0], jacobian[0]), direction)
-        if known:
-            found = module.nearby(response, tolerance)
-            known = {
-                k: jax.tree.map(partial(jnp.where, known["near"]), old, found[k])
-                for k, old in known.items()
-            }
-        return (direction, known), (response, values, jacobian)
-
-    runs = (jnp.array(offsets, x.dtype), jnp.array(factors, x.dtype))
-    first = (jnp.zeros_like(x), known)
-    (direction, _), (responses, values, jacobians) = jax.lax.scan(look, first, runs)
-    if base is None:
-        base = jax.tree.map(lambda r: r[0], responses)
-        value = values[0]
-    else:
-        value, _ = ravel_pytree({name: getattr(base, name) for name in asked.responses})
-    if coarse is None:
-        coarse = jacobians[-4]
-    fine, values = jacobians[-3], values[-3:]
-    floor = FLOOR * jnp.abs(value)[:, None] / jnp.where(x == 0, 1.0, jnp.abs(x))[None, :]
-    size = jnp.maximum(jnp.abs(fine), floor)
-    discrepancy = jnp.max(jnp.abs(fine - coarse) / jnp.where(size == 0, 1.0, size), axis=1)
-
+def _weighed(evidence: Evidence, x: Array) -> _Checks:
+    """The evidence in the error measure of the module docstring."""
+    fine, value, values = evidence.base.jacobian, evidence.base.value, evidence.values
+    discrepancy = jnp.full(value.shape, jnp.nan, value.dtype)
+    if evidence.coarse is not None:
+        floor = FLOOR * jnp.abs(value)[:, None] / jnp.where(x == 0, 1.0, jnp.abs(x))[None, :]
+        size = jnp.maximum(jnp.abs(fine), floor)
+        off = jnp.abs(fine - evidence.coarse) / jnp.where(size == 0, 1.0, size)
+        discrepancy = jnp.max(off, axis=1)
     differences = (-3 * values[0] + 4 * values[1] - values[2]) / (2 * STEP)
-    expected = fine @ direction
-    weight = jnp.sqrt(jnp.sum((fine * direction[None, :]) ** 2, axis=1))
+    expected = fine @ evidence.direction
+    weight = jnp.sqrt(jnp.sum((fine * evidence.direction[None, :]) ** 2, axis=1))
     weight = jnp.maximum(weight, FLOOR * jnp.abs(value))
     mismatch = jnp.abs(differences - expected) / jnp.where(weight == 0, 1.0, weight)
-    found = jnp.all(jnp.isfinite(values), axis=0)
-    return base, value, fine, _Checks(discrepancy, mismatch, found)
-
-
-def _tolerance(asked: _Asked, numerics: dict[str, Any]) -> Any:
-    default = inspect.signature(asked.respond).parameters["tolerance"].default
-    return numerics.get("tolerance", default)
-
-
-def _direction(x: Array, value: Array, gradient: Array) -> Array:
-    """Changes of all parameters at once, relative and of unlike sizes so that errors do not cancel.
-
-    A parameter at zero has no relative change. It may be the end of its range, so it grows, by what the
-    gradient says would double the value.
-    """
-    i = jnp.arange(x.size, dtype=x.dtype)
-    mixed = jnp.cos(1.0 + 2.4 * i)
-    mixed = jnp.where(jnp.abs(mixed) < 0.3, 0.3, mixed)
-    steep = jnp.isfinite(gradient) & (jnp.abs(gradient) > jnp.abs(value))
-    doubling = jnp.abs(value) / jnp.where(steep, jnp.abs(gradient), 1.0)
-    return jnp.where(x == 0, jnp.abs(mixed) * jnp.where(steep, doubling, 1.0), mixed * jnp.abs(x))
-
-
-def _objection(
-    module: ModuleType, base: Any, design: Any, setting: Any, of: str, method: str
-) -> Array:
-    if not hasattr(module, "objection"):
-        return jnp.asarray(0)
-    return jnp.asarray(module.objection(base, design, setting, of, method))
+    return _Checks(discrepancy, mismatch, jnp.all(jnp.isfinite(values), axis=0))
 
 
 def _judge(
+    known: _Known,
     base: Any,
-    method: str,
     value: Array,
     gradient: Array,
     checks: _Checks,
@@ -322,9 +267,12 @@ def _judge(
     """Verdict and reason: the first thing that speaks against the gradient, of any component."""
     usable = (code(base.result) == code(RESULTS.successful)) | (against != 0)
     discrepancy, mismatch = jnp.max(checks.discrepancy), jnp.max(checks.mismatch)
-    estimate = discrepancy / 5 + jnp.where(mismatch > MATCHED, mismatch, 0.0)
-    reason = jnp.where(discrepancy < RESOLVED, reason_code("agree"), reason_code("coarse"))
-    reason = jnp.where(mismatch < MATCHED, reason, reason_code("differs"))
+    if "resolution" in known.recheck.checks:
+        agree = jnp.where(discrepancy < RESOLVED, reason_code("agree"), reason_code("coarse"))
+        estimate = discrepancy / 5 + jnp.where(mismatch > MATCHED, mismatch, 0.0)
+    else:
+        agree, estimate = jnp.asarray(reason_code("unchecked")), mismatch
+    reason = jnp.where(mismatch < MATCHED, agree, reason_code("differs"))
     reason = jnp.where(jnp.all(checks.found), reason, reason_code("alone"))
     if gradient.dtype == jnp.float32:
         reason = jnp.full_like(reason, reason_code("single"))
@@ -349,5 +297,6 @@ def _judge(
         discrepancy=discrepancy,
         mismatch=mismatch,
         error_estimate=estimate,
-        method=method,
+        method=known.method.name,
+        checks=known.checks,
     )

@@ -12,7 +12,9 @@ from pathlib import Path
 from rich.console import Console
 
 from diffmicro import configure
+from diffmicro.command.optimizing import EXIT_CODES
 from diffmicro.design import run_study, summary
+from diffmicro.design.run import FolderRefused
 from optimize import COMPARED, PROGRAMS, STUDIES
 
 WIDTH = 140
@@ -20,11 +22,15 @@ WIDTH = 140
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one study; 0: a feasible design was found, 2: bad input, 3: none was found."""
+    """Run one study; 0: a better design was found, 2: bad input, 3: none, 130: interrupted."""
     parser = argparse.ArgumentParser(prog="python -m optimize", description=__doc__)
     parser.add_argument("studies", nargs="*", metavar="STUDY", help="list, flagship, or a study")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--out", type=Path, help="folder of the run; default runs/<study>")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="folder of the run; default runs/<study>, or the next free runs/<study>-2 ...",
+    )
     parser.add_argument("--seed", type=int, default=0, help="of random starts and designs")
     parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
     parser.add_argument("--compare", action="store_true", help="compare studies with CMA-ES")
@@ -43,28 +49,37 @@ def main(arguments: list[str] | None = None) -> int:
     if name == "list":
         print("\n".join((*STUDIES, *PROGRAMS)))
         return 0
+    if options.resume and name in PROGRAMS:
+        parser.error(f"--resume: {name} is more than one search; run it anew.")
     configure(double=True)
-    out = options.out or Path("runs") / name
+    out = options.out or _folder(name, options.resume)
     module = import_module(f"optimize.{name}")
-    if name in PROGRAMS:
-        found = module.run(seed=options.seed, out=out)
-        shown = module.summary(found)
-    else:
-        study = module.STUDY
-        try:
-            found = run_study(study, seed=options.seed, out=out, resume=options.resume)
-        except ValueError as complaint:
-            if not options.resume:
-                raise
-            parser.error(str(complaint))
-        shown = summary(study, found)
+    try:
+        if name in PROGRAMS:
+            found = module.run(seed=options.seed, out=out)
+            shown = module.summary(found)
+        else:
+            found = run_study(module.STUDY, seed=options.seed, out=out, resume=options.resume)
+            shown = summary(module.STUDY, found)
+    except FolderRefused as complaint:
+        parser.error(str(complaint))
     if options.json:
         print(json.dumps(found, allow_nan=False))
     else:
         # A file or a pipe has no width of its own.
         width = None if sys.stdout.isatty() else WIDTH
         Console(highlight=False, markup=False, width=width).print(shown)
-    return {"ok": 0, "interrupted": 130}.get(found["status"], 3)
+    return EXIT_CODES[found["status"]]
+
+
+def _folder(name: str, resume: bool) -> Path:
+    """The first of runs/<name>, runs/<name>-2, ... in which nothing is; to resume, the last in use."""
+    free = runs = Path("runs") / name
+    last, number = runs, 1
+    while free.is_dir() and any(free.iterdir()):
+        last, number = free, number + 1
+        free = runs.with_name(f"{name}-{number}")
+    return last if resume else free
 
 
 def _compare(names: list[str] | tuple[str, ...], seed: int) -> int:

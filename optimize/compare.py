@@ -16,12 +16,14 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 
 from diffmicro.certificate import VERDICTS
+from diffmicro.design.ending import conditions, optimal
 from diffmicro.design.evolution import evolve
 from diffmicro.design.identify import Parameters, fit, misfit
 from diffmicro.design.loop import METHODS
 from diffmicro.design.problem import Objective, Problem, Variable, function_problem
 from diffmicro.design.run import Run
 from diffmicro.design.study import Study
+from diffmicro.results import word
 
 CLOSE = 1e-3
 """Share of CMA-ES's best gain that a design may still miss when it counts as there."""
@@ -34,12 +36,13 @@ REACH = 0.25
 
 
 class Row(NamedTuple):
-    """One study by gradients: values, what its worst constraint has left (share of its bound), certificate,
-    cost. Then CMA-ES, and evaluations until its result was reached by each."""
+    """One study by gradients: values, how it ended, what its worst constraint has left (share of its bound),
+    certificate, cost. Then CMA-ES, and evaluations until its result was reached by each."""
 
     study: str
     published: float | None
     by_gradients: float | None
+    status: str
     slack: float | None
     verdict: str
     evaluations: int
@@ -70,6 +73,7 @@ def compare(study: Study, seed: int = 0) -> Row:
         study.name,
         _value(problem, float(first.objective)),
         _value(problem, float(np.max(gains, initial=-np.inf))),
+        _status(run, gains),
         float(np.min(last.slacks / problem.scales)) if problem.constraints else None,
         VERDICTS[int(last.verdict)] if int(last.verdict) >= 0 else "-",
         run.used,
@@ -107,6 +111,7 @@ def compare_fit(
         name,
         _value(problem, float(rivals[0])),
         found.misfit,
+        word(found.result),
         None,
         "-",
         1 + found.steps,
@@ -136,7 +141,7 @@ def _first(gains: np.ndarray, near: float) -> int | None:
 def table(rows: Sequence[Row]) -> str:
     """The rows in Markdown."""
     heads = (
-        "study", "published", "by gradients", "worst slack", "gradient", "evaluations", "seconds",
+        "study", "published", "by gradients", "status", "worst slack", "gradient", "evaluations", "seconds",
         "CMA-ES", "evaluations to CMA-ES's result: gradients", "CMA-ES", "ratio",
     )  # fmt: skip
     lines = [heads, ("---",) * len(heads)]
@@ -147,6 +152,15 @@ def table(rows: Sequence[Row]) -> str:
         ratio = "CMA-ES found nothing better" if row.gradient_evaluations == 1 else ratio
         lines.append((row.study, *(_text(known) for known in row[1:]), ratio))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _status(run: Run, gains: np.ndarray) -> str:
+    """How the search by gradients ended, at its best sample."""
+    best = int(np.argmax(gains))
+    sample = run.samples[best]
+    if optimal(run, sample, conditions(run, run.trials[best], sample).remainder):
+        return "ok"
+    return "stopped" if gains[best] > gains[0] else "not_converged"
 
 
 def _gains(problem: Problem, run: Run) -> np.ndarray:

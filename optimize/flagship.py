@@ -13,6 +13,7 @@ from typing import Any
 from rich.table import Table
 
 from diffmicro.design import Study, run_study
+from diffmicro.design.ending import STATUSES
 
 FOUR = ("wrmma_speed", "stickslip_force", "gripper_workspace", "tumbler_outline")
 
@@ -23,13 +24,13 @@ def run(seed: int = 0, out: Path | None = None, progress: bool = True) -> dict[s
     for name in FOUR:
         folder = None if out is None else out / name
         found[name] = run_study(_study(name), seed=seed, out=folder, progress=progress)
-    worst = [f["status"] for f in found.values() if f["status"] != "ok"]
-    return {"study": "flagship", "status": worst[0] if worst else "ok", "studies": found}
+    worst = max((one["status"] for one in found.values()), key=STATUSES.index)
+    return {"study": "flagship", "status": worst, "studies": found}
 
 
 def summary(found: Mapping[str, Any]) -> Table:
     """One row a study."""
-    columns = ("study", "objective", "published", "optimized")
+    columns = ("study", "objective", "published", "optimized", "status")
     table = Table(
         *columns, "what binds (its price)", "gradient", "evaluations", "seconds", box=None
     )
@@ -42,6 +43,7 @@ def summary(found: Mapping[str, Any]) -> Table:
             name,
             f"{one['goal']} {of}",
             *numbers,
+            one["status"],
             "\n".join(_binding(one)) or "nothing",
             one["certificate"].get("verdict", "-"),
             str(one["evaluations"]),

@@ -144,7 +144,14 @@ def run(seed: int = 0, out: Path | None = None, progress: bool = True) -> dict[s
             print(f"{name}: {len(fronts[name].values)} points", flush=True)
     if out is not None:
         draw(fronts, Path(out) / "fronts.png")
-    return {"study": "fronts", "status": "ok", "fronts": {n: _plain(f) for n, f in fronts.items()}}
+    # Every point is feasible, but not every one is known to be an optimum.
+    ended = {status for known in fronts.values() for status in known.statuses}
+    status = "ok" if ended == {"ok"} else "stopped"
+    return {
+        "study": "fronts",
+        "status": status,
+        "fronts": {n: _plain(f) for n, f in fronts.items()},
+    }
 
 
 def summary(found: Mapping[str, Any]) -> Table:
@@ -192,5 +199,6 @@ def _plain(known: Front) -> dict[str, Any]:
         "designs": list(known.designs),
         "price": known.price.tolist(),
         "verdicts": list(known.verdicts),
+        "statuses": list(known.statuses),
         "evaluations": known.evaluations,
     }

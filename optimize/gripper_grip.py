@@ -29,7 +29,7 @@ STRESS = 150e6
 def problem() -> Any:
     """The published gripper with the exact model, and what is free."""
     return device_problem(
-        gripper,
+        gripper.DEVICE,
         FREE,
         Objective("grip_force", "maximize"),
         (Constraint("max_stress", "<=", STRESS),),

@@ -33,7 +33,7 @@ def problem(clearance: float | None = CLEARANCE) -> Any:
     """The published gripper with the exact model, and what is free."""
     constraints = () if clearance is None else (Constraint("closing_clearance", ">=", clearance),)
     extra = ("closing_force", "closing_stress", "closing_clearance")
-    return device_problem(gripper, FREE, OBJECTIVE, constraints, extra=extra)
+    return device_problem(gripper.DEVICE, FREE, OBJECTIVE, constraints, extra=extra)
 
 
 def draw(result: Result, path: Path) -> None:

@@ -32,7 +32,7 @@ FREQUENCY = 300.0
 def problem() -> Any:
     """The published gripper with the exact model, and what is free."""
     return device_problem(
-        gripper,
+        gripper.DEVICE,
         FREE,
         Objective("tip_travel", "maximize"),
         (Constraint("natural_frequency", ">=", FREQUENCY),),

@@ -54,7 +54,7 @@ SETTING = partial(legs.published_setting, voltage=2.0, gap=GAP, drive_frequency=
 def problem() -> Any:
     """The leg as it is, and what is free."""
     return device_problem(
-        legs,
+        legs.DEVICE,
         FREE,
         Objective("mean_height", "maximize"),
         CONSTRAINTS,

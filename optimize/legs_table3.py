@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from diffmicro.devices import legs
-from diffmicro.devices.legs_data import (
+from diffmicro.devices.legs.measured import (
     identified_design,
     identified_setting,
     starts,

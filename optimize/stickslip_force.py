@@ -35,7 +35,9 @@ DESIGN = partial(stickslip.published_design, damping_ratio=0.03, tip_radius=3e-6
 
 def problem() -> Any:
     """The published drive with damping and worn tips, and what is free."""
-    return device_problem(stickslip, FREE, OBJECTIVE, CONSTRAINTS, design=DESIGN(), steps=STEPS)
+    return device_problem(
+        stickslip.DEVICE, FREE, OBJECTIVE, CONSTRAINTS, design=DESIGN(), steps=STEPS
+    )
 
 
 def draw(result: Result, path: Path) -> None:

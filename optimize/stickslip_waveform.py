@@ -62,7 +62,7 @@ def problem() -> Any:
     """The drive without sensor on sampled signals, from the thesis's shaping."""
     setting = SETTING(waveform="samples", samples=shaped())
     return device_problem(
-        stickslip,
+        stickslip.DEVICE,
         FREE,
         OBJECTIVE,
         CONSTRAINTS,

@@ -35,7 +35,7 @@ DESIGN = partial(tumbler.published_design, density=MASS / VOLUME, magnetic_share
 
 def problem() -> Any:
     """The published cuboid at 1 Hz on paper, and what is free."""
-    return device_problem(tumbler, FREE, OBJECTIVE, CONSTRAINTS, design=DESIGN())
+    return device_problem(tumbler.DEVICE, FREE, OBJECTIVE, CONSTRAINTS, design=DESIGN())
 
 
 def bound(mass: float, friction: float, pressing: float, gravity: float) -> float:

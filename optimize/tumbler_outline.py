@@ -25,7 +25,7 @@ import numpy as np
 
 from diffmicro.design import Constraint, Objective, Result, Study, device_problem
 from diffmicro.devices import tumbler
-from diffmicro.devices.tumbler_body import outline_of
+from diffmicro.devices.tumbler.body import outline_of
 from diffmicro.plot.design import Panel, before_after
 
 MASS = 1.6071e-7
@@ -51,7 +51,9 @@ SETTING = partial(tumbler.published_setting, field_frequency=1.0)
 
 def problem() -> Any:
     """An ellipse of the published length and thickness, and what is free."""
-    return device_problem(tumbler, FREE, OBJECTIVE, CONSTRAINTS, design=DESIGN(), setting=SETTING())
+    return device_problem(
+        tumbler.DEVICE, FREE, OBJECTIVE, CONSTRAINTS, design=DESIGN(), setting=SETTING()
+    )
 
 
 def bound(length: float, thickness: float, frequency: float) -> float:

@@ -75,7 +75,7 @@ def problem() -> Any:
                 allowed = ("ok", "stalled") if idle else ("ok",)
                 place = _place(robot, driven, field_name)
                 points.append(
-                    Point(wrmma, wrmma.published_design(), setting, place, label, allowed)
+                    Point(wrmma.DEVICE, wrmma.published_design(), setting, place, label, allowed)
                 )
                 (still if idle else moving).append(f"{label}.velocity")
     speeds = {f"speed of {name.partition('.')[0]}": Quantity((name,), jnp.abs) for name in still}

@@ -37,7 +37,7 @@ SETTING = partial(wrmma.published_setting, field=5e-3, load_factor=8.0)
 
 def problem() -> Any:
     """The published design at 5 mT and load factor 8, and what is free."""
-    return device_problem(wrmma, FREE, OBJECTIVE, CONSTRAINTS, setting=SETTING())
+    return device_problem(wrmma.DEVICE, FREE, OBJECTIVE, CONSTRAINTS, setting=SETTING())
 
 
 def draw(result: Result, path: Path) -> None:

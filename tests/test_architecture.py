@@ -18,13 +18,27 @@ ROOT = Path(__file__).parent.parent
 # A module imports from its own stage and the stages above it in this list, never from below.
 # Parts of one stage may use each other, but not in a circle.
 STAGES = [
-    {"_types", "_results", "_reasons", "_parameters", "_configure", "_files", "constants"},
+    {
+        "_types",
+        "_loops",
+        "results",
+        "reasons",
+        "parameters",
+        "_configure",
+        "_files",
+        "_json",
+        "constants",
+    },
+    {"autodiff"},
     {"nonsmooth"},
     {"mechanics", "signals"},
     {"reference"},
     {"dynamics"},
+    {"recheck"},
+    {"_device"},
+    {"hybrid"},
     {"devices"},
-    {"certificate", "sweep", "design", "plot"},
+    {"certificate", "sweep", "design", "plot", "testing"},
     {"command", "__main__"},
     {"optimize", "experiments"},
 ]
@@ -35,7 +49,8 @@ LIBRARY = sorted((ROOT / "diffmicro").rglob("*.py"))
 FILES = [*LIBRARY, *(f for name in sorted(PROGRAMS) for f in sorted((ROOT / name).rglob("*.py")))]
 DOOR = ROOT / "diffmicro" / "__init__.py"
 
-LONGEST = 600  # lines
+LONGEST = 450  # lines of a file
+LONGEST_FUNCTION = 70  # lines
 
 
 def module_name(file: Path) -> str:
@@ -146,6 +161,29 @@ def test_only_declared_dependencies_are_imported(needs):
 
 
 @pytest.mark.parametrize("file", [case(file) for file in FILES])
+def test_functions_are_short(file):
+    long = [
+        f"{node.name} has {(node.end_lineno or 0) - node.lineno + 1} lines"
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.FunctionDef)
+        and (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION
+    ]
+    assert not long, "which steps does it have?"
+
+
+def test_nothing_is_found_by_its_name(needs):
+    """What a device offers is a field of its `Device`; no module is looked up, no attribute is tried."""
+    wrong = [
+        f"{file.relative_to(ROOT)}: {ast.unparse(node)}"
+        for file in LIBRARY
+        for node in ast.walk(ast.parse(file.read_text()))
+        if (isinstance(node, ast.Call) and ast.unparse(node.func) == "hasattr")
+        or (isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.modules")
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("file", [case(file) for file in FILES])
 def test_each_file_says_what_it_does_and_is_short(file):
     text = file.read_text()
     assert ast.get_docstring(ast.parse(text)), "a module starts with a docstring"
@@ -161,7 +199,8 @@ def test_the_door_leads_to_every_public_name():
         for alias in node.names
     }
     assert typed == {name: f"diffmicro.{home}" for name, home in diffmicro._HOMES.items()}
-    assert sorted(diffmicro.__all__) == sorted(typed)
+    assert sorted(diffmicro.__all__) == sorted([*typed, "hybrid"])
+    assert diffmicro.hybrid is importlib.import_module("diffmicro.hybrid")
     for name, home in typed.items():
         assert getattr(diffmicro, name) is getattr(importlib.import_module(home), name)
 

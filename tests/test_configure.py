@@ -7,15 +7,19 @@ import json
 import os
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 
-from diffmicro._configure import _merged, _missing, configure
+from diffmicro._configure import _merged, _missing, _needs_loop_option, configure
 
 LOOP = "xla_cpu_small_while_loop_byte_threshold=1000000000"
 WIDTH = "--xla_cpu_prefer_vector_width=512"
 LIST = "--xla_backend_extra_options"
 BOTH = f"{LIST}={LOOP} {WIDTH}"
+NEEDED = _needs_loop_option(metadata.version("jaxlib"))
+ADDED = BOTH if NEEDED else WIDTH
+"""What the installed jaxlib gets; `test_the_setting_still_bites` says whether that is right."""
 
 REPORT = """
 import json, os, warnings
@@ -54,16 +58,17 @@ lanes = jnp.linspace(0.0, 1.0, 256)
 run = jax.jit(lambda *state: jax.lax.scan(step, state, None, length=5000)[0])
 run = run.lower(lanes, lanes, lanes).compile()
 
+# The processor's time, as others may hold the processor for most of the clock's.
 def window():
-    start, count = time.perf_counter(), 0
-    while time.perf_counter() - start < 0.1:
+    start, count = time.process_time(), 0
+    while time.process_time() - start < 0.1:
         jax.block_until_ready(run(lanes, lanes, lanes))
         count += 1
-    return (time.perf_counter() - start) / count
+    return (time.process_time() - start) / count
 
 window()
-times = sorted(window() for _ in range(7))
-print(json.dumps(dict(seconds=times[3], one_kernel="xla_cpu_small_call" in run.as_text())))
+times = [window() for _ in range(7)]
+print(json.dumps(dict(seconds=min(times), one_kernel="xla_cpu_small_call" in run.as_text())))
 """
 
 
@@ -86,9 +91,9 @@ def report(arguments: str = "", before: str = "", flags: str | None = None) -> d
     return in_new_process(REPORT.format(arguments=arguments, before=before), flags=flags)
 
 
-def test_fresh_process_gets_both_flags_and_starts():
+def test_fresh_process_gets_its_flags_and_starts():
     got = report("double=True, devices=2")
-    assert got["flags"] == got["told"] == f"{BOTH} --xla_force_host_platform_device_count=2"
+    assert got["flags"] == got["told"] == f"{ADDED} --xla_force_host_platform_device_count=2"
     assert " ".join(got["added"]) == got["flags"]
     assert got["applied"] and got["double"] and not got["warned"]
     assert got["bits"] == "float64" and got["devices"] == 2
@@ -100,7 +105,7 @@ def test_precision_is_left_alone_unless_asked():
 
 def test_calling_it_again_adds_nothing():
     got = report(before="import diffmicro; diffmicro.configure(); jax.devices()")
-    assert got["flags"] == BOTH and got["added"] == [] and got["applied"] and not got["warned"]
+    assert got["flags"] == ADDED and got["added"] == [] and got["applied"] and not got["warned"]
 
 
 def test_too_late_warns_and_leaves_the_flags():
@@ -114,7 +119,7 @@ def test_too_late_warns_and_leaves_the_flags():
 def test_flags_of_the_user_are_kept_and_a_conflict_is_told():
     user = "--xla_force_host_platform_device_count=3 --xla_cpu_prefer_vector_width=256"
     got = report("devices=2", flags=user)
-    assert got["flags"] == f"{user} {LIST}={LOOP}"
+    assert got["flags"] == (f"{user} {LIST}={LOOP}" if NEEDED else user)
     assert got["devices"] == 3 and not got["applied"]
     assert "devices is 2" in got["warned"][0]
 
@@ -122,7 +127,7 @@ def test_flags_of_the_user_are_kept_and_a_conflict_is_told():
 def test_unknown_jaxlib_is_asked_first():
     """With a jaxlib that was not tested, a flag it refuses must not end the caller's process."""
     rename = "import diffmicro._configure as c; c._TESTED_JAXLIB = ('none',); {}"
-    assert report(before=rename.format(""))["flags"] == BOTH
+    assert report(before=rename.format(""))["flags"] == ADDED
     got = report(before=rename.format("c._WIDTH_FLAG = 'xla_no_such_flag'"))
     assert not got["applied"] and got["flags"] is None
     assert "does not take" in got["warned"][0]
@@ -149,7 +154,17 @@ def test_a_flag_file_is_left_alone(tmp_path):
     ],
 )
 def test_merging(present, expected):
-    assert _merged(present, _missing(present, None)) == expected
+    assert _merged(present, _missing(present, None, loop=True)) == expected
+
+
+@pytest.mark.parametrize(
+    ("jaxlib", "needed"),
+    [("0.6.0", True), ("0.10.2", True), ("0.12.0.1", False), ("1.0.0rc1", False)],
+)
+def test_the_loop_option_is_set_where_it_is_needed(jaxlib, needed):
+    assert _needs_loop_option(jaxlib) == needed
+    flags = _missing("", None, loop=needed)
+    assert flags == ((f"{LIST}={LOOP}", WIDTH) if needed else (WIDTH,))
 
 
 @pytest.mark.parametrize("devices", [0, -1, 1.5, True, "2", 10**6])
@@ -159,9 +174,9 @@ def test_impossible_number_of_devices(devices):
 
 
 def test_the_setting_still_bites():
-    """In the pinned jaxlib the loop becomes one kernel and runs faster.
+    """After `configure()` the loop is one kernel; where the option is set, it is not one without.
 
-    Measured on two busy cores: 2.6 to 2.7 times; with three times the operations, 6.4 to 6.7.
+    Measured on two busy cores: 1.8 to 2.7 times faster; with three times the operations, 6.4 to 6.7.
     The compiled text says whether the loop is one kernel, whatever else the machine is doing.
     """
     plain = in_new_process(LOOP_OF_A_SIMULATION, "plain")
@@ -169,5 +184,7 @@ def test_the_setting_still_bites():
     merged = in_new_process(
         LOOP_OF_A_SIMULATION, "fast", flags="--xla_backend_extra_options=xla_cpu_other=1"
     )
-    assert fast["one_kernel"] and merged["one_kernel"] and not plain["one_kernel"]
-    assert plain["seconds"] / fast["seconds"] > 1.5
+    assert fast["one_kernel"] and merged["one_kernel"]
+    assert plain["one_kernel"] == (not NEEDED)
+    if NEEDED:
+        assert plain["seconds"] / fast["seconds"] > 1.5

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import optimistix as optx
 import pytest
 
-from diffmicro._results import (
+from diffmicro.results import (
     RESULTS,
     STATUS_WORDS,
     code,

@@ -1,8 +1,10 @@
 """The subcommands and their options; the work is done in the modules beside this one."""
 
 import gc
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from functools import wraps
 from importlib import metadata
 from pathlib import Path
@@ -13,7 +15,7 @@ import typer
 COLLECT_AFTER = 200_000
 """Objects made between two collections of garbage."""
 
-OK, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
+OK, BAD_INPUT, NOT_CONVERGED, INTERRUPTED, NO_READER = 0, 2, 3, 130, 141
 
 app = typer.Typer(
     name="diffmicro",
@@ -54,16 +56,26 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _reporting(command: Any) -> Any:
-    """Bad input and files that do not work as a message and exit code 2, an interruption as 130."""
+    """Bad input and files that do not work as a message and exit code 2, an interruption as 130, a reader that
+    went away (`| head -1`) as 141 without a word."""
 
     @wraps(command)
     def reporting(*args: Any, **kwargs: Any) -> None:
+        from diffmicro._files import told
         from diffmicro.command.words import BadInput
 
         try:
             code = command(*args, **kwargs)
-        except (BadInput, OSError) as problem:
+            sys.stdout.flush()
+        except BrokenPipeError:  # `| head -1` has what it wants
+            # Python flushes once more at its end, and would complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = NO_READER
+        except BadInput as problem:
             print(f"diffmicro: {problem}", file=sys.stderr)
+            code = BAD_INPUT
+        except OSError as problem:
+            print(f"diffmicro: {told(problem)}", file=sys.stderr)
             code = BAD_INPUT
         except KeyboardInterrupt:
             print("diffmicro: interrupted.", file=sys.stderr)
@@ -126,8 +138,8 @@ def evaluate(
     json: Annotated[bool, typer.Option("--json", help="One JSON object for each point.")] = False,
 ) -> int:
     """Responses at one point or at many, with gradients and what these say about themselves."""
-    from diffmicro._results import FAILURES
     from diffmicro.command import evaluation, output, words
+    from diffmicro.results import FAILURES
 
     _start(precision)
     module = words.device(device)
@@ -160,13 +172,15 @@ def evaluate(
         line if isinstance(line, words.BadInput) else given | dict(line)
         for line in words.file_points(points)
     ]
-    for number, answer in enumerate(evaluation.answer_points(request, lines), 1):
-        if json:
-            print(output.json_line(answer))
-        else:
+    with closing(evaluation.answer_points(request, lines)) as answers:
+        for number, answer in enumerate(answers, 1):
+            if json:
+                print(output.json_line(answer), flush=True)
+                continue
             page.print(f"\npoint {number}: {_words_of(lines[number - 1])}")
             for part in output.answer_tables(request, answer, _values(lines[number - 1])):
                 page.print(part)
+            sys.stdout.flush()
     return OK
 
 
@@ -198,7 +212,7 @@ def sweep(
 
     _start(precision)
     options = Options(out, carry, plot, response, workers, resume)
-    return run_sweep(device, pairs, options, _given(None, method, steps))
+    return run_sweep(device, _given(pairs, method, steps), options)
 
 
 @app.command()
@@ -220,7 +234,7 @@ def branches(
     from diffmicro.command.branching import run_branches
 
     _start(64)
-    return run_branches(device, pairs, out, plot, seeds, _given(None, method, steps))
+    return run_branches(device, _given(pairs, method, steps), out, plot, seeds)
 
 
 @app.command()
@@ -238,7 +252,10 @@ def optimize(
     ] = None,
     robust: Annotated[
         list[str] | None,
-        typer.Option(metavar="key=5%", help="Fabrication scatters: deviation, or +-5% interval."),
+        typer.Option(
+            metavar="key=5%",
+            help="Fabrication scatters: deviation, or +-5% interval; each entry of a vector.",
+        ),
     ] = None,
     measure: Annotated[
         str, typer.Option(help="What --robust looks at: mean, quantile (the worst 10 %), worst.")
@@ -248,12 +265,16 @@ def optimize(
     ] = "auto",
     budget: Annotated[int, typer.Option(min=10, help="Evaluations to spend.")] = 148,
     lanes: Annotated[int | None, typer.Option(min=1, help="Starts of the search.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the random part of the search.")] = 0,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the run.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random part of the search.")] = 0,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="New folder for the run.")] = None,
     resume: Annotated[bool, typer.Option(help="Go on with the run that is in --out.")] = False,
     json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
 ) -> int:
-    """The best design within bounds and constraints, by gradients."""
+    """The best design within bounds and constraints, by gradients.
+
+    It ends ok: an optimum; stopped: better than the start, but no optimum (why is said); not_converged: nothing
+    feasible or better (exit code 3).
+    """
     from diffmicro.command.optimizing import run_optimize
 
     _start(64)
@@ -288,7 +309,7 @@ def animate(
     if not out.parent.is_dir():
         raise words.BadInput(f"The folder {out.parent} does not exist.")
     try:
-        drawing.animate(device, point.design, point.setting, out, frames)
+        drawing.animate(module, point.design, point.setting, out, frames)
     except ValueError as complaint:
         raise words.BadInput(str(complaint)) from None
     console(stderr=True).print(f"The motion of {device} to {out}", soft_wrap=True)
@@ -316,14 +337,21 @@ def _start(precision: int) -> None:
 
 def _given(pairs: list[str] | None, method: str | None, steps: str | None) -> dict[str, Any]:
     """Words and options as one dictionary of what was given."""
-    from diffmicro.command.words import split
+    from diffmicro.command.words import BadInput, split
 
-    options = {"method": method, "steps": steps}
-    return split(pairs or []) | {key: value for key, value in options.items() if value is not None}
+    given = split(pairs or [])
+    for key, value in {"method": method, "steps": steps}.items():
+        if value is not None:
+            if key in given:
+                raise BadInput(
+                    f"{key} is given twice, as {key}={given[key]} and as --{key} {value}."
+                )
+            given[key] = value
+    return given
 
 
 def _values(line: Any) -> dict[str, Any]:
-    return dict(line) if isinstance(line, dict) else {}
+    return dict(line) if isinstance(line, Mapping) else {}
 
 
 def _words_of(line: Any) -> str:

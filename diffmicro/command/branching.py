@@ -1,25 +1,22 @@
 """The subcommand `branches`: periodic motions followed through folds, as a table and a figure.
 
-A device has branches when there is a module `diffmicro.devices.<device>_branches`. Branches that are
-finished when Ctrl-C comes are written.
+Branches that are finished when Ctrl-C comes are written.
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from diffmicro._device import Device, hooked
 from diffmicro.command import words
 from diffmicro.command.output import console
 from diffmicro.command.sweeping import check_files, progress
 from diffmicro.command.words import BadInput
-from diffmicro.devices import DEVICES
+from diffmicro.devices import OWN
 from diffmicro.sweep import Table, writer
 
 OK, NOT_CONVERGED, INTERRUPTED = 0, 3, 130
@@ -45,27 +42,22 @@ class Range(NamedTuple):
 
 
 def run_branches(
-    device: str,
-    pairs: Sequence[str],
-    out: Path,
-    plot: Path | None,
-    seeds: int,
-    numerics: Mapping[str, Any],
+    device: str, given: Mapping[str, str], out: Path, plot: Path | None, seeds: int
 ) -> int:
     """Follow the branches and write them; 3 when one did not come to its end, 130 when interrupted."""
     module = words.device(device)
-    home = _home(device)
+    each_branch = _each_branch(module)
     check_files(out, plot)
-    along, given = _range(module, pairs)
+    along, fixed = _range(module, given)
     for end in (along.low, along.high):
-        start = words.point(module, given | dict(numerics) | {along.key: end})
+        start = words.point(module, fixed | {along.key: end})
     if start.numerics.pop("method", "event") != "event":
         raise BadInput("Branches are followed by the method event; leave --method out.")
     found: list[Any] = []
     interrupted = False
     try:
         with progress(f"branches over {along.key}, points", None) as advance:
-            each = home.each_branch(
+            each = each_branch(
                 start.design, start.setting, *along, seeds=seeds, watch=advance, **start.numerics
             )
             with closing(each):
@@ -73,8 +65,8 @@ def run_branches(
     except KeyboardInterrupt:
         interrupted = True
     except ValueError as complaint:
-        words.raise_if_numerics(complaint, start.numerics | {"seeds": seeds})
-        raise
+        numerics = start.numerics | {"seeds": seeds}
+        raise words.refusal(module, complaint, numerics) or complaint from None
     if found:
         _write(module, found, out, plot)
     if interrupted:
@@ -94,7 +86,7 @@ def run_branches(
     return NOT_CONVERGED if lost else OK
 
 
-def branches_table(module: ModuleType, branches: Sequence[Any]) -> Table:
+def branches_table(module: Device, branches: Sequence[Any]) -> Table:
     """All branches as one table: key, responses, `stable`, `branch` (from 1), and `kind` of point.
 
     `kind`: `regular`; `fold`, where the key turns around; `corner`, where the branch has a kink; or why
@@ -102,7 +94,7 @@ def branches_table(module: ModuleType, branches: Sequence[Any]) -> Table:
     """
     key = branches[0].key
     known = words.parameters(module) | words.responses(module)
-    names = [name for name in words.responses(module) if hasattr(branches[0], name)]
+    names = [name for name in words.responses(module) if name in branches[0]._fields]
 
     def joined(columns: Sequence[Any]) -> np.ndarray:
         return np.concatenate([np.asarray(column) for column in columns])
@@ -126,21 +118,20 @@ def _kinds(branch: Any) -> np.ndarray:
     return kinds.astype(str)
 
 
-def _home(device: str) -> ModuleType:
-    """The module that follows the branches of a device."""
-    with_branches = [name for name in DEVICES if find_spec(f"diffmicro.devices.{name}_branches")]
-    if device not in with_branches:
+def _each_branch(module: Device) -> Callable[..., Any]:
+    """The function that follows the branches of a device."""
+    if module.branches is None:
+        able = ", ".join(name for name in OWN if words.device(name).branches is not None)
         raise BadInput(
-            f"{device} has no continuation of branches; the devices that have it: "
-            f"{', '.join(with_branches)}. See how {device} changes with a parameter by "
-            "`diffmicro sweep`."
+            f"{module.name} has no continuation of branches; the devices that have it: {able}. See how "
+            f"{module.name} changes with a parameter by `diffmicro sweep`."
         )
-    return import_module(f"diffmicro.devices.{device}_branches")
+    return hooked(module.branches)
 
 
-def _range(module: ModuleType, pairs: Sequence[str]) -> tuple[Range, dict[str, str]]:
+def _range(module: Device, words_given: Mapping[str, str]) -> tuple[Range, dict[str, str]]:
     """The one word that is a range, and the others as they are."""
-    given = words.split(pairs)
+    given = dict(words_given)
     ranges = [key for key, text in given.items() if ":" in text]
     if len(ranges) != 1:
         told = f"; {', '.join(ranges)} are {len(ranges)}" if ranges else ""
@@ -165,7 +156,7 @@ def _range(module: ModuleType, pairs: Sequence[str]) -> tuple[Range, dict[str, s
     return Range(key, low, high), given
 
 
-def _write(module: ModuleType, branches: Sequence[Any], out: Path, plot: Path | None) -> None:
+def _write(module: Device, branches: Sequence[Any], out: Path, plot: Path | None) -> None:
     table = branches_table(module, branches)
     writer(out)(table, out)
     key = table.keys[0]
@@ -174,7 +165,11 @@ def _write(module: ModuleType, branches: Sequence[Any], out: Path, plot: Path | 
 
         unit = table.units[key]
         label = key.replace("_", " ") + ("" if unit in ("", "-") else f" [{unit}]")
-        plot_branches(branches, label=label).savefig(plot, dpi=150)
+        shown: dict[str, Any] = {}  # a velocity in mm/s, anything else in its own unit
+        if "velocity" not in table.units:
+            first = next(name for name in table.units if name != key)
+            shown = dict(response=first, scale=1.0, unit=table.units[first])
+        plot_branches(branches, label=label, **shown).savefig(plot, dpi=150)
     page = console(stderr=True)
     for number, branch in enumerate(branches, 1):
         page.print(_told(number, branch), soft_wrap=True)

@@ -6,7 +6,7 @@ from importlib import metadata
 
 from diffmicro._configure import configure
 from diffmicro.command.output import console
-from diffmicro.devices import DEVICES
+from diffmicro.devices import origins
 
 PACKAGES = (
     "diffmicro", "jax", "jaxlib", "equinox", "optax", "optimistix", "lineax", "numpy", "matplotlib"
@@ -19,7 +19,7 @@ def report() -> None:
     import jax
 
     page = console()
-    page.print(f"diffmicro devices: {', '.join(DEVICES)}")
+    page.print(f"diffmicro devices: {', '.join(origins())}")
     page.print(f"python: {platform.python_version()} on {platform.system()} {platform.machine()}")
     page.print(f"processors: {os.cpu_count()}")
     page.print(f"jax devices: {', '.join(str(device) for device in jax.devices())}")

@@ -4,24 +4,24 @@ Points of one shape and one set of words are calculated together. A point that m
 an answer that says so, and its neighbors get theirs.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import cache
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
-from diffmicro._results import code, from_code, message, words
-from diffmicro.command.words import BadInput, Point, point, raise_if_numerics
-from diffmicro.devices import asking_for
-from diffmicro.sweep.grids import batches
+from diffmicro._device import Device
+from diffmicro._json import plain
+from diffmicro.command.words import BadInput, Point, point, refusal
+from diffmicro.parameters import idle
+from diffmicro.results import code, from_code, message, words
+from diffmicro.sweep.grids import Batch, batches
 from diffmicro.sweep.lanes import (
-    calculate,
+    calculate_lanes,
     calculate_one,
+    cut,
     lane_function,
-    lone_numerics,
-    quick_numerics,
 )
 
 NUMBERS = ("residual", "margin", "multiplier", "discrepancy", "error_estimate")
@@ -35,7 +35,7 @@ class Request(NamedTuple):
     of: responses to differentiate.
     """
 
-    device: ModuleType
+    device: Device
     responses: tuple[str, ...]
     wrt: tuple[str, ...] = ()
     of: tuple[str, ...] = ()
@@ -53,13 +53,20 @@ class Answer(NamedTuple):
 
 def answer_point(request: Request, given: Mapping[str, Any]) -> Answer:
     """The answer at one point; bad input raises `BadInput`."""
-    found = _point(request, given)
-    return next(iter(_calculated(request, {0: found}).values()))
+    (task,) = _tasks(request, {0: _point(request, given)})
+    return next(_finished(request, task))[0]
 
 
-def answer_points(request: Request, given: Sequence[Mapping[str, Any] | BadInput]) -> list[Answer]:
-    """The answers at all points, in their order."""
+def answer_points(
+    request: Request, given: Sequence[Mapping[str, Any] | BadInput]
+) -> Generator[Answer]:
+    """The answers at all points, in their order, each as soon as it and those before it are there.
+
+    When the calculation is stopped, by whatever, all that is finished leaves first; a point that is not finished
+    holds its place with the status `interrupted`.
+    """
     answers: dict[int, Answer] = {}
+    tasks: list[_Task] = []
     groups: dict[tuple, dict[int, Point]] = {}
     for number, values in enumerate(given):
         try:
@@ -70,60 +77,106 @@ def answer_points(request: Request, given: Sequence[Mapping[str, Any] | BadInput
         except BadInput as problem:
             answers[number] = _no_answer(request, problem)
     for points in groups.values():
-        try:
-            answers |= _calculated(request, points)
-        except BadInput as problem:
-            answers |= dict.fromkeys(points, _no_answer(request, problem))
-    return [answers[number] for number in range(len(given))]
+        tasks += _tasks(request, points)
+    done = 0
+    try:
+        # By their first points, so that few answers wait for others before them.
+        for task in sorted(tasks, key=lambda task: task.numbers[0]):
+            for some in _answered(request, task):
+                answers |= some
+                while done in answers:
+                    yield answers.pop(done)
+                    done += 1
+    except GeneratorExit:
+        raise
+    except BaseException:
+        stopped = BadInput("The calculation was stopped before this point.", "interrupted")
+        for number in range(done, max(answers, default=-1) + 1):
+            yield answers.pop(number, _no_answer(request, stopped))
+        raise
+    for number in range(done, len(given)):
+        yield answers[number]
 
 
 def _point(request: Request, given: Mapping[str, Any]) -> Point:
     found = point(request.device, given)
     for key in request.wrt:
-        owner = found.design if hasattr(found.design, key) else found.setting
-        if getattr(owner, key) is None:
-            raise BadInput(f"{key} is None at this point: there is nothing to differentiate by.")
+        why = idle(found.design, found.setting, key)
+        if why:
+            raise BadInput(f"{key} {why}: there is nothing to differentiate by.")
     return found
 
 
-def _calculated(request: Request, points: Mapping[int, Point]) -> dict[int, Answer]:
-    """Answers at points with the same numerics."""
-    numerics = asking_for(
-        request.device, (*request.responses, *request.of), next(iter(points.values())).numerics
-    )
-    respond = request.device.respond
-    if request.wrt:
-        build = _gradient_function(respond, request.wrt, request.of, **numerics)
-    else:
-        build = lane_function(respond, **numerics)
+class _Task(NamedTuple):
+    """Lanes of a batch that are calculated in one go, `width` of them at once; see `calculate_lanes`.
+
+    numbers: the numbers of these lanes' points. single: whether nothing else has these numerics.
+    """
+
+    numbers: Sequence[int]
+    batch: Batch
+    lanes: np.ndarray
+    width: int
+    numerics: Mapping[str, Any]
+    single: bool
+
+
+def _tasks(request: Request, points: Mapping[int, Point]) -> list[_Task]:
+    """What to calculate at points with the same numerics."""
+    asked = (*request.responses, *request.of)
+    numerics = request.device.asking_for(asked, next(iter(points.values())).numerics)
+    tasks = []
     numbers = list(points)
-    answers = {}
     for batch in batches([(points[n].design, points[n].setting) for n in numbers]):
-        try:
-            if len(numbers) == 1:
-                lone = lone_numerics(respond)
-                pieces = [calculate_one(build, batch, lone=lone, result_of=_result)]
-            else:
-                quick = quick_numerics(respond)
-                pieces = calculate(build, batch, quick=quick, result_of=_result)
-            for piece in pieces:
-                for position, lane in enumerate(piece.lanes):
-                    output = jax.tree.map(lambda x, at=position: x[at], piece.output)
-                    answers[numbers[lane]] = _answer(request, output)
-        except ValueError as complaint:
-            raise_if_numerics(complaint, numerics)
-            raise
-    return answers
+        parts = cut(len(batch.lanes))
+        for lanes in parts:
+            own = [numbers[position] for position in batch.lanes[lanes]]
+            tasks.append(_Task(own, batch, lanes, len(parts[0]), numerics, len(numbers) == 1))
+    return tasks
+
+
+def _finished(request: Request, task: _Task) -> Iterator[dict[int, Answer]]:
+    """Answers by number of the point, as they are finished; `BadInput` for what the device refuses."""
+    device, numerics = request.device, dict(task.numerics)
+    if request.wrt:
+        build = _gradient_function(device, request.wrt, request.of, **numerics)
+    else:
+        build = lane_function(device.respond, **numerics)
+    try:
+        if task.single:
+            lone = dict(device.lone)
+            pieces = [calculate_one(build, task.batch, lone=lone, result_of=_result)]
+        else:
+            quick = dict(device.quick)
+            pieces = calculate_lanes(
+                build, task.batch, task.lanes, task.width, quick=quick, result_of=_result
+            )
+        at = dict(zip(task.batch.lanes[task.lanes], task.numbers, strict=True))
+        for piece in pieces:
+            yield {
+                at[lane]: _answer(request, jax.tree.map(lambda x, n=n: x[n], piece.output))
+                for n, lane in enumerate(piece.lanes)
+            }
+    except ValueError as complaint:
+        raise refusal(request.device, complaint, numerics) or complaint from None
+
+
+def _answered(request: Request, task: _Task) -> Iterator[dict[int, Answer]]:
+    """`_finished`, where what the device refuses is an answer too."""
+    try:
+        yield from _finished(request, task)
+    except BadInput as problem:
+        yield dict.fromkeys(task.numbers, _no_answer(request, problem))
 
 
 @cache
 def _gradient_function(
-    respond: Callable, wrt: tuple[str, ...], of: tuple[str, ...], **fixed: Any
+    device: Device, wrt: tuple[str, ...], of: tuple[str, ...], **fixed: Any
 ) -> Callable[..., Callable]:
     from diffmicro.certificate import value_and_gradient
 
     def build(**numerics: Any) -> Callable:
-        return value_and_gradient(respond, wrt=wrt, of=of, **fixed, **numerics)
+        return value_and_gradient(device, wrt=wrt, of=of, **fixed, **numerics)
 
     return build
 
@@ -171,12 +224,3 @@ def _no_answer(request: Request, problem: BadInput) -> Answer:
         {of: dict.fromkeys(request.wrt) for of in request.of} if request.wrt else {},
         dict.fromkeys(request.of, refused) if request.wrt else {},
     )
-
-
-def plain(value: Any) -> Any:
-    """A number, or nested lists of numbers, as JSON has them: None for what is not finite."""
-    array = np.asarray(value)
-    if array.ndim:
-        return [plain(part) for part in array]
-    number = array.item()
-    return number if np.isfinite(number) else None

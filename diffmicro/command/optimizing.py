@@ -6,17 +6,23 @@ The folder holds what the run is (`config.json`, `environment.json`), where it g
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
 
+from diffmicro._device import Device
 from diffmicro.command import words
 from diffmicro.command.output import console
 from diffmicro.command.words import BadInput
 
-EXIT_CODES = {"ok": 0, "not_converged": 3, "interrupted": 130}
+if TYPE_CHECKING:
+    from diffmicro.design import Objective, Problem, Tolerance
+
+EXIT_CODES = {"ok": 0, "stopped": 0, "not_converged": 3, "interrupted": 130}
+"""Exit code for each way in which a search ends."""
 
 
 def run_optimize(
@@ -34,16 +40,7 @@ def run_optimize(
 
     scatter: words of --robust, and the measure.
     """
-    from diffmicro.design import (
-        Objective,
-        device_problem,
-        optimize_design,
-        parse_constraint,
-        parse_free,
-        parse_tolerance,
-        robust_problem,
-    )
-    from diffmicro.design.robust import reach
+    from diffmicro.design import Objective, optimize_design
 
     module = words.device(device)
     known = words.responses(module)
@@ -59,25 +56,9 @@ def run_optimize(
     fixed = words.point(module, words.split([pair for pair in pairs if ":" not in pair]))
     if fixed.numerics:
         raise BadInput(f"{', '.join(fixed.numerics)}: optimize chooses its own numerics.")
+    objective = Objective(response, goal)  # type: ignore[arg-type]
     try:
-        bounds = {key: (low, high) for key, low, high in map(parse_free, ranges)}
-        constraints = [parse_constraint(text) for text in subject]
-        words.free_names(",".join(key.partition("[")[0] for key in bounds), module)
-        words.names(",".join(c.response for c in constraints), known, "response")
-        objective = Objective(response, goal)  # type: ignore[arg-type]
-        tolerances = [parse_tolerance(text) for text in scatter[0]]
-        held = [t.variable for t in tolerances if t.variable not in bounds]
-        words.free_names(",".join(held), module)
-        for tolerance in tolerances:
-            name = tolerance.variable
-            if name in held:
-                home = fixed.design if hasattr(fixed.design, name) else fixed.setting
-                bounds[name] = reach(tolerance, float(getattr(home, name)))
-        problem = device_problem(
-            module, bounds, objective, constraints, design=fixed.design, setting=fixed.setting
-        )
-        if tolerances:
-            problem = robust_problem(problem, tolerances, scatter[1], held=held)  # type: ignore[arg-type]
+        problem = _problem(module, fixed, ranges, objective, subject, scatter)
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
     try:
@@ -89,7 +70,95 @@ def run_optimize(
         print(json.dumps(study, allow_nan=False))
     else:
         _print(study, response)
-    return EXIT_CODES.get(result.status, 3)
+    return EXIT_CODES[result.status]
+
+
+def _problem(
+    module: Device,
+    fixed: words.Point,
+    ranges: Sequence[str],
+    objective: "Objective",
+    subject: Sequence[str],
+    scatter: tuple[Sequence[str], str],
+) -> "Problem":
+    """The problem that the words state; ValueError where they state none."""
+    from diffmicro.design import device_problem, parse_constraint, robust_problem
+
+    bounds = _bounds(ranges)
+    constraints = [parse_constraint(text) for text in subject]
+    texts = [str(constraint) for constraint in constraints]
+    for text in texts:
+        if texts.count(text) > 1:
+            raise BadInput(f"--subject {text} is given twice.")
+    words.free_names(",".join(map(_field, bounds)), module)
+    words.names(",".join(c.response for c in constraints), words.responses(module), "response")
+    tolerances, held = _deviating(module, fixed, bounds, scatter[0])
+    problem = device_problem(
+        module,
+        {**bounds, **held},
+        objective,
+        constraints,
+        design=fixed.design,
+        setting=fixed.setting,
+    )
+    if tolerances:
+        names = [key.partition("[:]")[0] for key in held]
+        problem = robust_problem(problem, tolerances, scatter[1], held=names)  # type: ignore[arg-type]
+    return problem
+
+
+def _bounds(ranges: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Key and bounds of each range."""
+    from diffmicro.design import parse_free
+
+    bounds: dict[str, tuple[float, float]] = {}
+    for key, low, high in map(parse_free, ranges):
+        if key in bounds:
+            known = "{:g}:{:g}".format(*bounds[key])
+            raise BadInput(f"{key} is given twice, as {known} and as {low:g}:{high:g}.")
+        bounds[key] = (low, high)
+    return bounds
+
+
+def _deviating(
+    module: Any, fixed: words.Point, bounds: Mapping[str, Any], texts: Sequence[str]
+) -> "tuple[list[Tolerance], dict[str, tuple[float, float]]]":
+    """A tolerance for each variable that deviates, and bounds for those of them that are not free.
+
+    Each entry of a field deviates on its own; a field that is free as one number deviates as one.
+    """
+    from diffmicro.design import parse_tolerance
+    from diffmicro.design.devices import entries
+    from diffmicro.design.robust import reach
+
+    free = [e.variable for key in bounds for e in entries(module, *fixed[:2], key)]
+    found: list[Any] = []
+    held: dict[str, tuple[float, float]] = {}
+    for tolerance in map(parse_tolerance, texts):
+        key, name = tolerance.variable, _field(tolerance.variable)
+        words.free_names(name, module)
+        if name in free:
+            if key not in (name, f"{name}[:]"):
+                raise BadInput(f"--robust {key}: {name} is free as one number, so give {name}.")
+            key = f"{name}[:]"
+        made = entries(module, *fixed[:2], key)
+        if key.endswith("[:]") and name not in free:
+            values = {entry.value for entry in entries(module, *fixed[:2], name)}
+            if len(values) > 1:
+                raise BadInput(
+                    f"--robust {key}: the entries of {name} differ. Give {name}, and each deviates on "
+                    "its own, or one entry."
+                )
+        for entry in made:
+            found.append(replace(tolerance, variable=entry.variable))
+            if entry.variable not in free:
+                held[key if key.endswith("[:]") else entry.variable] = reach(tolerance, entry.value)
+    return found, held
+
+
+def _field(key: str) -> str:
+    """`hinge` of `hinge[3]`."""
+    return key.partition("[")[0]
 
 
 def _print(study: dict[str, Any], response: str) -> None:

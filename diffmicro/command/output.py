@@ -1,26 +1,30 @@
 """What the command line prints: tables for people, one JSON object a line for programs."""
 
 import json
-from types import ModuleType
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from diffmicro._parameters import Parameter, range_text
+from diffmicro._device import Device
 from diffmicro.command.evaluation import Answer, Request
 from diffmicro.command.words import parameters, responses
-from diffmicro.devices import DEVICES, device, on_request
+from diffmicro.devices import device, origins
+from diffmicro.parameters import Parameter, range_text
 
 WIDE = 160
 """Columns where the output is no terminal and has no width of its own."""
 
 
 def console(stderr: bool = False) -> Console:
-    """Where to print; nothing is cut off where the output is a file or a pipe."""
-    made = Console(stderr=stderr, highlight=False)
-    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=WIDE)
+    """Where to print; nothing is cut off where the output is a file or a pipe.
+
+    Text is printed as it is: brackets in the name of a file are no markup.
+    """
+    options: dict[str, Any] = dict(stderr=stderr, highlight=False, markup=False, emoji=False)
+    made = Console(**options)
+    return made if made.is_terminal else Console(**options, width=WIDE)
 
 
 def json_line(answer: Answer) -> str:
@@ -29,14 +33,15 @@ def json_line(answer: Answer) -> str:
 
 
 def devices_table() -> Table:
-    """One line a device, from the first line of its module."""
-    table = Table("device", "what it is", box=None)
-    for name in DEVICES:
-        table.add_row(name, (device(name).__doc__ or "").strip().splitlines()[0])
+    """One line a device: what it is, its source, the package that it comes from."""
+    table = Table("device", "what it is", "source", "package", box=None)
+    for name, package in origins().items():
+        found = device(name)
+        table.add_row(*map(Text, (name, found.title, found.source, package)))
     return table
 
 
-def parameters_table(module: ModuleType, kind: type, title: str) -> Table:
+def parameters_table(module: Device, kind: type, title: str) -> Table:
     """The fields of Design or Setting with default, range, symbol and source."""
     known = parameters(module)
     columns = ("parameter", "default", "unit", "allowed", "symbol", "meaning", "source")
@@ -49,11 +54,11 @@ def parameters_table(module: ModuleType, kind: type, title: str) -> Table:
     return table
 
 
-def responses_table(module: ModuleType) -> Table:
+def responses_table(module: Device) -> Table:
     """The responses with unit and meaning."""
     table = _titled("Response", "response", "unit", "meaning")
     for name, known in responses(module).items():
-        asked = " (on request)" if name in on_request(module) else ""
+        asked = " (on request)" if name in module.on_request else ""
         table.add_row(*map(Text, (name, _unit(known), known.meaning + asked)))
     return table
 

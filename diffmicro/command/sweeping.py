@@ -2,38 +2,43 @@
 
 Finished chunks are kept beside the file (`FILE.part/`) until all are there, so that `--resume` goes on
 after whatever stopped the sweep. One that is stopped by Ctrl-C, or loses a process, also writes the points
-that are finished to the file.
+that are finished to the file, unless a whole table is there. A record beside the file says which sweep it holds.
 """
 
-import inspect
 import itertools
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing, nullcontext
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from diffmicro._parameters import describe
+from diffmicro._device import Device
+from diffmicro._files import told
 from diffmicro.command import words
 from diffmicro.command.output import console
 from diffmicro.command.words import BadInput
-from diffmicro.devices import DEVICES
+from diffmicro.devices import OWN
 from diffmicro.sweep import (
     Store,
     StoreError,
     Table,
     WorkerDied,
     beside,
+    check_size,
     join,
     size,
     sweep,
     writer,
 )
+from diffmicro.sweep.grids import points_of
+from diffmicro.sweep.plan import fingerprint
+from diffmicro.sweep.record import keep, record_of, recorded
+from diffmicro.sweep.run import job_of
+from diffmicro.sweep.store import differences
 
 DIRECTIONS = ("none", "up", "down", "both")
 
@@ -51,39 +56,37 @@ class Options(NamedTuple):
     resume: bool = False
 
 
-def run_sweep(
-    device: str, pairs: Sequence[str], options: Options, numerics: Mapping[str, Any]
-) -> int:
+def run_sweep(device: str, given: Mapping[str, str], options: Options) -> int:
     """Run the sweep and write it; 130 when it was interrupted, 1 when a process died."""
     module = words.device(device)
     carry, out, plot = options.carry, options.out, options.plot
     _check_carry(module, carry)
     check_files(out, plot)
-    axes, fixed = _axes(module, pairs)
+    axes, fixed = _axes(module, given)
+    try:
+        check_size(axes, carry)  # type: ignore[arg-type]
+    except ValueError as complaint:
+        raise BadInput(str(complaint)) from None
     wanted = words.names(options.response, words.responses(module), "response") or None
     # With a value of each axis: a device may derive what is not given from what is.
     first = {key: values[0] for key, values in axes.items()}
-    start = words.point(module, fixed | first | dict(numerics))
+    start = words.point(module, fixed | first)
+    _check_points(module, axes, start)
     _check_workers(options.workers, axes, carry)
+    asked: dict[str, Any] = dict(
+        design=start.design, setting=start.setting, responses=wanted, carry=carry
+    )
+    mark = fingerprint(job_of(module, axes, numerics=start.numerics, **asked))
+    held = ", ".join(f"{key}={value}" for key, value in fixed.items())
+    file = _File(out, size(axes, carry), mark, plot, f"{device}: {held}" if held else device)  # type: ignore[arg-type]
     store = Store(beside(out), options.resume)
-    if options.resume and not store.path.exists():
-        _note(f"There is nothing to resume in {store.path}: starting with the first chunk.")
+    if options.resume and _done_already(file, store):
+        return 0
+    parts = sweep(module, axes, workers=options.workers, store=store, **asked, **start.numerics)
     pieces: list[Table] = []
     code, problem = 0, ""
-    parts = sweep(
-        module,
-        axes,
-        design=start.design,
-        setting=start.setting,
-        responses=wanted,
-        carry=carry,  # type: ignore[arg-type]
-        workers=options.workers,
-        store=store,
-        **start.numerics,
-    )
-    count = size(axes, carry)  # type: ignore[arg-type]
     try:
-        with closing(parts), progress("sweep", count) as advance:
+        with closing(parts), progress("sweep", file.count) as advance:
             for piece in parts:
                 pieces.append(piece)
                 advance(len(piece))
@@ -94,20 +97,55 @@ def run_sweep(
     except StoreError as complaint:
         raise BadInput(str(complaint)) from None
     except ValueError as complaint:
-        words.raise_if_numerics(complaint, start.numerics)
-        raise
+        raise words.refusal(module, complaint, start.numerics) or complaint from None
+    except OSError as full:
+        kept = f" What is finished is in {store.path}: --resume goes on from there."
+        raise BadInput(f"{told(full)}{kept if pieces else ''}") from None
     if store.kept:
         _note(f"{store.kept} finished chunks were there already.")
     if store.torn:
         _note(f"{store.torn} chunks were torn and were calculated again.")
     if pieces:
-        _write(join(pieces), count, out, plot)
+        _write(join(pieces), file)
     if not code:
         store.remove()
         return code
     kept = f" What is finished is in {store.path}: --resume goes on from there." if pieces else ""
     print(f"diffmicro: {problem}{kept}", file=sys.stderr)
     return code
+
+
+class _File(NamedTuple):
+    """What a sweep leaves behind: `count` points in `out`, of the sweep with this fingerprint, and a figure."""
+
+    out: Path
+    count: int
+    sweep: Mapping[str, Any]
+    plot: Path | None
+    title: str
+
+
+def _done_already(file: _File, store: Store) -> bool:
+    """Whether the file holds this whole sweep; then its figure is drawn. Else what `--resume` finds is noted."""
+    there = record_of(file.out)
+    if there is None or not there.whole or there.sweep != file.sweep:
+        if not store.path.exists():
+            _note(f"There is nothing to resume in {store.path}: starting with the first chunk.")
+        if there is not None and there.whole:
+            other = differences(there.sweep, file.sweep)[0]
+            _note(
+                f"{file.out} is of another sweep ({other}); this one replaces it when it is complete."
+            )
+        return False
+    if store.path.exists():
+        try:
+            store.begin(file.sweep, 0)
+        except StoreError as complaint:
+            raise BadInput(str(complaint)) from None
+        store.remove()
+    _draw(recorded(file.out, there), file)
+    _note(f"All {file.count} points of this sweep are in {file.out}: nothing is calculated again.")
+    return True
 
 
 def check_files(out: Path, plot: Path | None) -> None:
@@ -147,27 +185,33 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def _write(table: Table, count: int, out: Path, plot: Path | None) -> None:
-    writer(out)(table, out)
-    if plot:
+def _write(table: Table, file: _File) -> None:
+    statuses, counts = np.unique(table["status"], return_counts=True)
+    counted = ", ".join(f"{n} {status}" for status, n in zip(statuses, counts, strict=True))
+    of = "" if len(table) == file.count else f" of {file.count}"
+    if not keep(table, file.out, file.count, file.sweep):
+        _note(f"{len(table)}{of} points are finished. {file.out} has a table already, which stays.")
+        return
+    _draw(table, file)
+    _note(f"{len(table)}{of} points to {file.out}: {counted}")
+
+
+def _draw(table: Table, file: _File) -> None:
+    if file.plot:
         from diffmicro.plot.sweep import save_sweep_figure
 
-        save_sweep_figure(table, plot)
-    statuses, counts = np.unique(table["status"], return_counts=True)
-    told = ", ".join(f"{n} {status}" for status, n in zip(statuses, counts, strict=True))
-    of = "" if len(table) == count else f" of {count}"
-    _note(f"{len(table)}{of} points to {out}: {told}")
+        save_sweep_figure(table, file.plot, title=file.title)
 
 
 def _note(text: str) -> None:
     console(stderr=True).print(text, soft_wrap=True)
 
 
-def _axes(module: ModuleType, pairs: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _axes(module: Device, given: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Words with several values as axes, the others as they are. Every value is checked here."""
     axes: dict[str, Any] = {}
     fixed: dict[str, Any] = {}
-    for key, text in words.split(pairs).items():
+    for key, text in given.items():
         # Commas part values, but the numbers of what is a vector anyway.
         several = ":" in text or ("," in text and not words.is_vector(module, key))
         if key in words.NUMERICS:
@@ -182,41 +226,42 @@ def _axes(module: ModuleType, pairs: Sequence[str]) -> tuple[dict[str, Any], dic
             fixed[key] = text
     if not axes:
         raise BadInput("No key has several values; try key=start:stop:count or key=a,b,c.")
-    _check_points(module, axes, fixed)
     return axes, fixed
 
 
-def _check_points(module: ModuleType, axes: Mapping[str, Any], fixed: Mapping[str, Any]) -> None:
-    """`BadInput` where a value is out of range, or words contradict each other."""
-    numbers = {key: values for key, values in axes.items() if isinstance(values, np.ndarray)}
-    others = {key: values for key, values in axes.items() if key not in numbers}
-    first = {key: values[0] for key, values in numbers.items()}
+def _check_points(module: Device, axes: Mapping[str, Any], start: words.Point) -> None:
+    """`BadInput` where a point of the sweep is out of range, or contradicts itself.
+
+    Ranges are intervals: where both ends of numbers lie inside, all of them do.
+    """
+    ends: dict[str, list[Any]] = {}
+    others: dict[str, Sequence[Any]] = {}
+    for key, values in axes.items():
+        if all(isinstance(value, int | float) for value in values):
+            ends[key] = [values[0], min(values), max(values)]
+        else:
+            others[key] = values
     for combination in itertools.product(*others.values()):
-        chosen = dict(fixed) | first | dict(zip(others, combination, strict=True))
-        words.point(module, chosen)
-        # Ranges are intervals: where both ends lie inside, all values do.
-        for key, values in numbers.items():
-            for end in (values.min(), values.max()):
-                words.point(module, chosen | {key: end})
+        chosen = {key: values[0] for key, values in ends.items()}
+        chosen |= dict(zip(others, combination, strict=True))
+        looked_at = [chosen, *(chosen | {key: end} for key in ends for end in ends[key][1:])]
+        for point in looked_at:
+            row = {key: [value] for key, value in point.items()}
+            ((design, setting),) = points_of(module, row, start.design, start.setting)
+            words.check_ranges(module, design, setting)
 
 
-def _check_carry(module: ModuleType, carry: str) -> None:
+def _check_carry(module: Device, carry: str) -> None:
     if carry not in DIRECTIONS:
         raise BadInput(
             f"--carry {carry} is not allowed; it has to be one of {', '.join(DIRECTIONS)}."
         )
-    if carry != "none" and not carries(module):
-        able = ", ".join(name for name in DEVICES if carries(words.device(name)))
+    if carry != "none" and not module.carries:
+        able = ", ".join(name for name in OWN if words.device(name).carries)
         raise BadInput(
-            f"--carry {carry}: {words.short_name(module)} starts from no state, so none can be "
+            f"--carry {carry}: {module.name} starts from no state, so none can be "
             f"carried; the devices that do are {able}."
         )
-
-
-def carries(module: ModuleType) -> bool:
-    """Whether a device can start from the state in which it ended."""
-    known = describe(module.Response)
-    return "state" in known and "start" in inspect.signature(module.respond).parameters
 
 
 def progress(what: str, total: int | None) -> Any:

@@ -6,20 +6,18 @@ the key, the value, what is allowed, and the nearest known key. Values are plain
 """
 
 import difflib
-import inspect
 import json
 import math
-import typing
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from diffmicro._parameters import Parameter, check, describe, range_text
-from diffmicro.devices import DEVICES, on_request
-from diffmicro.devices import device as device_module
+from diffmicro._device import Device
+from diffmicro.devices import UnknownDevice
+from diffmicro.devices import device as known_device
+from diffmicro.parameters import Parameter, describe, range_text
 
 NUMERICS = ("method", "steps")
 """Words beside the fields of Design and Setting: how to calculate."""
@@ -44,26 +42,27 @@ class Point(NamedTuple):
     numerics: dict[str, Any]
 
 
-def device(name: str) -> ModuleType:
-    """The module of a device."""
-    if name not in DEVICES:
-        raise BadInput(f"Device {name!r} is not known{_nearest(name, DEVICES)}")
-    return device_module(name)
+def device(name: str) -> Device:
+    """The device of this name or place."""
+    try:
+        return known_device(name)
+    except (UnknownDevice, TypeError) as problem:
+        raise BadInput(str(problem)) from None
 
 
-def parameters(module: ModuleType) -> dict[str, Parameter]:
+def parameters(module: Device) -> dict[str, Parameter]:
     """All fields of a device's Design and Setting by name."""
-    return describe(module.Design) | describe(module.Setting)
+    return module.parameters
 
 
-def responses(module: ModuleType) -> dict[str, Parameter]:
+def responses(module: Device) -> dict[str, Parameter]:
     """The fields of a device's Response that are numbers with a unit."""
-    return {name: known for name, known in describe(module.Response).items() if known.unit}
+    return module.responses
 
 
-def usual(module: ModuleType) -> tuple[str, ...]:
+def usual(module: Device) -> tuple[str, ...]:
     """The responses that are calculated without being asked for."""
-    return tuple(name for name in responses(module) if name not in on_request(module))
+    return module.usual_responses
 
 
 def names(text: str | None, known: Iterable[str], what: str) -> tuple[str, ...]:
@@ -77,14 +76,14 @@ def names(text: str | None, known: Iterable[str], what: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def free_names(text: str | None, module: ModuleType) -> tuple[str, ...]:
+def free_names(text: str | None, module: Device) -> tuple[str, ...]:
     """Keys to differentiate by: those of numbers, not of words."""
     table = parameters(module)
     found = names(text, table, "parameter")
     for name in found:
         if table[name].words:
             raise BadInput(f"{name} takes words ({range_text(table[name])}): it has no derivative.")
-        if isinstance(table[name].default, int):
+        if table[name].whole:
             raise BadInput(
                 f"{name} is a whole number that sets the resolution: it has no derivative."
             )
@@ -104,7 +103,7 @@ def split(pairs: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def point(module: ModuleType, given: Mapping[str, Any]) -> Point:
+def point(module: Device, given: Mapping[str, Any]) -> Point:
     """The published design and setting with the given values, and how to calculate them."""
     table = parameters(module)
     numerics, values = {}, {}
@@ -118,41 +117,46 @@ def point(module: ModuleType, given: Mapping[str, Any]) -> Point:
     return point
 
 
-def check_ranges(module: ModuleType, design: Any, setting: Any) -> None:
+def check_ranges(module: Device, design: Any, setting: Any) -> None:
     """`BadInput` with status out_of_range for values outside what the model allows."""
     try:
         # A device may know contradictions beside the ranges.
-        getattr(module, "check_point", check)(short_name(module), design, setting)
+        module.check(module.name, design, setting)
     except ValueError as complaint:
         raise BadInput(str(complaint), "out_of_range") from None
 
 
-def raise_if_numerics(complaint: ValueError, numerics: Mapping[str, Any]) -> None:
-    """`BadInput` where a device complains about one of the `NUMERICS`, of which it is the judge.
+def refusal(module: Device, complaint: ValueError, numerics: Mapping[str, Any]) -> BadInput | None:
+    """What a device says about its input or one of the `NUMERICS`, of which it is the judge, as `BadInput`.
 
-    Any other ValueError from a calculation is a fault of the program, not of the input.
+    A device's complaint begins with its name. Any other ValueError from a calculation is a fault of the program.
     """
     text = str(complaint)
-    if any(key in text and str(value) in text for key, value in numerics.items()):
-        raise BadInput(text) from None
+    own = text.startswith(f"{module.name}.")
+    if own or any(key in text and str(value) in text for key, value in numerics.items()):
+        return BadInput(text)
+    return None
 
 
 def file_points(path: Path) -> list[Mapping[str, Any] | BadInput]:
-    """One point a line, each a JSON object. A line that is none is a `BadInput` in its place."""
+    """One point a line, each a JSON object. A line that is none is a `BadInput` in its place.
+
+    The file is UTF-8, as JSON is, and a line ends at \\n and nothing else.
+    """
     try:
-        lines = path.read_text().splitlines()
+        lines = path.read_bytes().decode("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as problem:
         raise BadInput(f"Cannot read points from {path}: {problem}.") from None
     return [_file_point(number, line) for number, line in enumerate(lines, 1) if line.strip()]
 
 
-def is_vector(module: ModuleType, key: str) -> bool:
+def is_vector(module: Device, key: str) -> bool:
     """Whether a parameter is always several numbers."""
     known = parameters(module).get(key)
     return known is not None and () not in known.shapes
 
 
-def axis(module: ModuleType, key: str, text: str) -> np.ndarray | list[Any]:
+def axis(module: Device, key: str, text: str) -> np.ndarray | list[Any]:
     """Values of one word of a sweep: `start:stop:count`, a list with commas, or a single value."""
     known = _known(key, parameters(module))
     if ":" in text:
@@ -171,7 +175,7 @@ def axis(module: ModuleType, key: str, text: str) -> np.ndarray | list[Any]:
         if () not in known.shapes:
             raise BadInput(f"{key} is {known.size} numbers; a range is for single numbers.")
         values = np.linspace(start, stop, count)
-        return [_value(module, known, x) for x in values] if type(known.default) is int else values
+        return [_value(module, known, x) for x in values] if known.whole else values
     values = [_value(module, known, part) for part in text.split(",")]
     numbers = all(isinstance(value, float) for value in values)
     return np.array(values) if numbers else values
@@ -201,15 +205,31 @@ def one_number(known: Parameter, value: Any) -> float:
 
 def _file_point(number: int, line: str) -> Mapping[str, Any] | BadInput:
     try:
-        found = json.loads(line)
+        found = json.loads(line, object_pairs_hook=_once)
+    except BadInput as problem:
+        return BadInput(f"Line {number}: {problem}")
     except json.JSONDecodeError as problem:
         return BadInput(f"Line {number} is not JSON: {problem}.")
+    except RecursionError:
+        return BadInput(f"Line {number} has more brackets inside each other than any value here.")
+    except ValueError:  # Python refuses to read whole numbers of thousands of digits
+        return BadInput(f"Line {number} has a number with too many digits; write it as 1e300.")
     if not isinstance(found, dict):
         return BadInput(f"Line {number} is not an object of key: value, it is {line.strip()[:40]}.")
     return found
 
 
-def _built(module: ModuleType, values: Mapping[str, Any]) -> tuple[Any, Any]:
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, each of whose keys is there once."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise BadInput(f"{key} is given twice, as {found[key]} and as {value}.")
+        found[key] = value
+    return found
+
+
+def _built(module: Device, values: Mapping[str, Any]) -> tuple[Any, Any]:
     own = describe(module.Design)
     design = {key: value for key, value in values.items() if key in own}
     setting = {key: value for key, value in values.items() if key not in own}
@@ -222,10 +242,10 @@ def _known(key: str, table: Mapping[str, Parameter]) -> Parameter:
     return table[key]
 
 
-def _value(module: ModuleType, known: Parameter, value: Any) -> Any:
+def _value(module: Device, known: Parameter, value: Any) -> Any:
     """A number, word, vector or None for a field, from text or from JSON."""
     if value is None or value == "None":
-        if not _may_be_none(module, known.name):
+        if not known.optional:
             raise BadInput(f"{known.name} has to be a number, not None: {range_text(known)}.")
         return None
     if known.words:
@@ -236,7 +256,7 @@ def _value(module: ModuleType, known: Parameter, value: Any) -> Any:
     if known.shapes != ((),):
         return _array(known, value)
     number = one_number(known, value)
-    if not isinstance(known.default, int):
+    if not known.whole:
         return number
     if number != int(number):
         raise BadInput(f"{known.name} = {value} is not allowed; it has to be a whole number.")
@@ -278,12 +298,11 @@ def _array(known: Parameter, value: Any) -> Any:
     )
 
 
-def _numeric(module: ModuleType, key: str, value: Any) -> Any:
+def _numeric(module: Device, key: str, value: Any) -> Any:
     """`method` as it is, `steps` as a whole number; the device judges both, if it has them."""
-    if key not in inspect.signature(module.respond).parameters:
-        raise BadInput(
-            f"{key} = {value}: {short_name(module)} has no {key} to choose; leave it out."
-        )
+    choices = {"method": len(module.methods) > 1, "steps": module.methods[0].steps is not None}
+    if not choices[key]:
+        raise BadInput(f"{key} = {value}: {module.name} has no {key} to choose; leave it out.")
     if key == "method":
         if not isinstance(value, str):
             raise BadInput(f"method = {value} is not allowed; it has to be a word.")
@@ -297,18 +316,8 @@ def _numeric(module: ModuleType, key: str, value: Any) -> Any:
     return int(number)
 
 
-def _may_be_none(module: ModuleType, name: str) -> bool:
-    hints = typing.get_type_hints(module.Design) | typing.get_type_hints(module.Setting)
-    return type(None) in typing.get_args(hints[name])
-
-
 def _nearest(name: str, known: Iterable[str]) -> str:
     """Which of the known names was probably meant, or what there is to choose from."""
     known = list(known)
     close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.4)
     return f"; did you mean {close[0]}?" if close else f"; known are {', '.join(known)}."
-
-
-def short_name(module: ModuleType) -> str:
-    """What a device is called."""
-    return module.__name__.rpartition(".")[2]

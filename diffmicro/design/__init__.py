@@ -4,9 +4,10 @@
 what it has to beat. `parse_free` and `parse_constraint` read the command line's words.
 """
 
-from diffmicro.design.devices import Point, device_problem, points_problem
+from diffmicro.design.devices import device_problem
 from diffmicro.design.loop import optimize_design
 from diffmicro.design.pareto import pareto_front
+from diffmicro.design.points import Point, points_problem
 from diffmicro.design.problem import (
     Constraint,
     Objective,

@@ -8,8 +8,10 @@ import warnings
 
 import numpy as np
 
+from diffmicro.design.lagrangian import Place
 from diffmicro.design.problem import Problem, Sample
 from diffmicro.design.run import Run, Spent
+from diffmicro.parameters import whole_number
 
 SPREAD = 0.2
 """Standard deviation of the first generation, share of the box."""
@@ -17,11 +19,17 @@ SPREAD = 0.2
 PENALTY = 10.0
 """What a violation by the whole bound costs, in units of the objective at the start."""
 
+CONVERGED = ("tolx", "tolfun", "tolfunhist")
+"""Criteria of `cma` that mean convergence; the others are ways to give up."""
+
 
 def evolve(
     run: Run, rng: np.random.Generator, *, tolerance: float = 1e-6, population: int | None = None
-) -> tuple[str, list]:
-    """Generations until the budget is used or the spread is below the tolerance."""
+) -> tuple[str, list[Place]]:
+    """Generations until the budget is used or the spread is below the tolerance.
+
+    The place is the middle of the last generation, `settled` where a criterion of `CONVERGED` ended it.
+    """
     try:
         import cma
     except ImportError:
@@ -35,8 +43,8 @@ def evolve(
         "verbose": -9,
         "tolx": tolerance,
     }
-    if population:
-        options["popsize"] = population
+    if population is not None:
+        options["popsize"] = whole_number("cma: population", population, None, 2)
     try:
         (first,) = run.ask(problem.start[None, :], gradients=False)
         unit = abs(float(first.objective)) if first.usable else 1.0
@@ -57,7 +65,11 @@ def evolve(
                     run.tell(step)
     except Spent:
         return f"the budget of {run.budget} evaluations is used", []
-    return f"the spread fell below {tolerance:g} of the box", []
+    ended = [str(name) for name in strategy.stop() or ()]
+    middle, by = np.asarray(strategy.result.xfavorite), ", ".join(ended)
+    if not set(ended) & set(CONVERGED):
+        return f"CMA-ES gave up by its criterion {by}", [Place(middle, first, "stuck")]
+    return f"CMA-ES converged by its criterion {by}", [Place(middle, first, "settled")]
 
 
 def _cost(problem: Problem, sample: Sample, unit: float, worst: float) -> float:

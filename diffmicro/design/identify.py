@@ -22,7 +22,8 @@ import optimistix as optx
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
-from diffmicro._results import RESULTS, code, from_code
+from diffmicro.parameters import whole_number
+from diffmicro.results import RESULTS, code, from_code
 
 IDENTIFIABLE = 0.2
 """Relative standard error up to which a parameter counts as identified."""
@@ -68,6 +69,7 @@ def fit(
 
     Parameters are relative to their start, so none may start at zero. The Jacobian is taken in forward mode.
     """
+    max_steps = whole_number("fit: max_steps", max_steps, 200, 1)
     first = {name: jnp.asarray(value, float) for name, value in start.items()}
     zeros = [name for name, value in first.items() if bool(jnp.any(value == 0))]
     if zeros:
@@ -217,6 +219,9 @@ def smoothed(
 
     The same numbers serve for every call with the same seed, so that differences between designs are not drowned.
     """
+    dimension = whole_number("smoothed: dimension", dimension, None, 1)
+    pairs = whole_number("smoothed: pairs", pairs, None, 2)
+    seed = whole_number("smoothed: seed", seed, None, 0, 2**32 - 1)
     draws = jax.random.normal(jax.random.key(seed), (pairs, dimension))
     both = jnp.concatenate([draws, -draws]) * width
     values = jax.vmap(function)(both)

@@ -19,10 +19,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from diffmicro._results import is_ok
 from diffmicro.nonsmooth.newton import solve_newton
 from diffmicro.nonsmooth.problems import BoxComplementarity, LinearComplementarity
 from diffmicro.nonsmooth.smoothed import solve_smoothed
+from diffmicro.results import is_ok
 
 REGULAR = 1e-10
 """Compliance given to the multipliers, relative: it makes them unique where constraints repeat."""
@@ -82,8 +82,8 @@ def _solve(matrix, vector, low, high):
 class Binding(NamedTuple):
     """What holds an optimum: multipliers of constraints and of bounds (low, high), and what remains.
 
-    Each multiplier is the gain per unit by which the limit moves. remainder: share of the gradient that the
-    limits do not balance; small at an optimum.
+    Each multiplier is the gain per unit by which the limit moves. remainder: length of what the limits do not
+    balance of the gradient, in lengths of the gradient or in units of the gain, whichever is larger.
     """
 
     constraints: np.ndarray
@@ -98,9 +98,13 @@ def binding(
     slack_gradients: np.ndarray,
     scales: np.ndarray,
     u: np.ndarray,
+    unit: float,
     near: float = NEAR,
 ) -> Binding:
-    """The nonnegative combination of binding limits that balances the gain's gradient best."""
+    """The nonnegative combination of binding limits that balances the gain's gradient best.
+
+    unit: of the gain. At an optimum inside the box there is nothing to balance: the gradient itself is small.
+    """
     n = len(u)
     active = np.abs(slacks) <= near * scales
     rows = [slack_gradients[i] / scales[i] for i in np.flatnonzero(active)]
@@ -121,7 +125,8 @@ def binding(
     first, second = active.sum(), active.sum() + at_low.sum()
     constraints[active] = found[:first] / scales[active]
     low[at_low], high[at_high] = found[first:second], found[second:]
-    return Binding(constraints, low, high, float(np.linalg.norm(left) / size) if size else 0.0)
+    remainder = float(np.linalg.norm(left) / max(size, unit)) if size else 0.0
+    return Binding(constraints, low, high, remainder)
 
 
 @jax.jit

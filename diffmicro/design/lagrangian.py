@@ -68,7 +68,7 @@ def lagrangian(
         return f"the budget of {run.budget} evaluations is used", [here] if here else []
     except _Stuck:
         assert here is not None
-        return "steps became too short without meeting the conditions of an optimum", [here]
+        return "no step along the optimizer's direction was an improvement", [here]
 
 
 class _Stuck(Exception):

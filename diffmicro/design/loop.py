@@ -10,28 +10,29 @@
 """
 
 import json
+import math
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from diffmicro._files import replace
-from diffmicro._reasons import VERDICTS
 from diffmicro.design.climb import climb
+from diffmicro.design.ending import CONFIRM, SAME, Ending, end
 from diffmicro.design.evolution import evolve
-from diffmicro.design.kkt import binding
 from diffmicro.design.lagrangian import lagrangian
-from diffmicro.design.problem import Finished, Problem, Sample
+from diffmicro.design.problem import Problem, number
 from diffmicro.design.result import Result
 from diffmicro.design.run import Folder, Run
 from diffmicro.design.sqp import sqp
 from diffmicro.design.starts import starts
+from diffmicro.parameters import whole_number
+from diffmicro.reasons import VERDICTS
 
 METHODS: Mapping[str, Callable[..., tuple[str, list]]] = {
     "sqp": sqp,
@@ -40,14 +41,8 @@ METHODS: Mapping[str, Callable[..., tuple[str, list]]] = {
     "cma": evolve,
 }
 
-CONFIRM = 3
-"""Most designs that are evaluated in full at the end."""
-
 PROBES = 4
 """Points at which `auto` looks."""
-
-SAME = 0.01
-"""Distance in the box below which two optima are one."""
 
 
 def optimize_design(
@@ -68,91 +63,85 @@ def optimize_design(
     out: folder in which the run is kept; `resume` continues the run that is there.
     options: of the method, as `lanes` (starts) and `tolerance`.
     """
-    if method != "auto" and method not in METHODS:
-        raise ValueError(
-            f"optimize_design: method {method!r} is not one of auto, {', '.join(METHODS)}."
-        )
-    least = options.get("lanes", 1) + CONFIRM + 1
-    if budget < max(least, 8) or options.get("lanes", 1) < 1:
-        raise ValueError(
-            f"optimize_design: a budget of {budget} evaluations does not do; it has to be at least "
-            f"{max(least, 8)}, and lanes at least 1."
-        )
     if optimizer is not None:
         options["optimizer"] = optimizer
         method = "climb" if method == "auto" else method
+    _check_options(method, options)
+    lanes = whole_number("optimize_design: lanes", options.get("lanes"), 1, 1)
+    budget = whole_number("optimize_design: budget", budget, 148, max(lanes + CONFIRM + 1, 8))
+    seed = whole_number("optimize_design: seed", seed, 0, 0)
     began = time.monotonic()
-    folder = None
-    if out is not None or resume:
-        if out is None:
-            raise ValueError("optimize_design: resume needs the folder of the run, `out`.")
-        folder = Folder(out, _config(problem, method, budget, seed, options), resume)
+    if resume and out is None:
+        raise ValueError("optimize_design: resume needs the folder of the run, `out`.")
+    config = _config(problem, method, budget, seed, options)
+    folder = None if out is None else Folder(out, config, resume)
     published = problem.finish(problem.named(problem.start))
-    status, team = "ok", []
+    team, interrupted = [], False
     with Run(problem, budget - 1 - CONFIRM, progress, folder) as run:
         try:
             why = ""
             if method == "auto":
                 method, why = _chosen(run)
             # The choice draws no random numbers, so naming the method gives the same run but for the probes.
-            reason, team = METHODS[method](run, np.random.default_rng(seed), **options)
+            own = {name: options[name] for name in options if name in _options(method)}
+            reason, team = METHODS[method](run, np.random.default_rng(seed), **own)
             reason = f"{why}{reason}"
         except KeyboardInterrupt:
-            status, reason = "interrupted", "interrupted; this is the best so far"
-    ranked = sorted(
-        (i for i, sample in enumerate(run.samples) if problem.feasible(sample)),
-        key=lambda i: -float(run.samples[i].objective),
-    )
-    finished, chosen, spent = _confirm(problem, run, ranked)
-    if finished is None:
-        if status == "ok":
-            status, reason = "not_converged", _why_none(run)
-        finished = published
-    u = problem.start if chosen is None else run.trials[chosen]
+            interrupted, reason = True, "interrupted"
+    found = end(run, published, team, reason, interrupted)
     idle = _idle(run)
     if idle:
-        warnings.warn(
-            f"optimize_design: {', '.join(idle)} changed neither the objective nor a constraint "
-            "where it was tried; leave it out.",
-            stacklevel=2,
-        )
-    sample = None if chosen is None else run.samples[chosen]
-    if sample is not None and not np.all(np.isfinite(sample.gradient)):  # found without gradients
-        sample = jax.tree.map(np.asarray, problem.sample(jnp.asarray(u)))
-    limits, bounds, remainder = _limits(problem, u, sample)
+        warnings.warn(_of_idle(idle), stacklevel=2)
     result = Result(
         problem=problem,
         method=method,
-        status=status,
-        reason=reason,
+        status=found.status,
+        reason=found.reason,
         published=published,
-        optimized=finished,
+        optimized=found.finished,
         start=problem.named(problem.start),
-        variables=problem.named(u),
-        constraints={
-            str(c): {
-                "of": c.response,
-                "bound": c.bound,
-                "value": finished.response[c.response],
-                "slack": float(c.slack(_number(finished.response[c.response]))),
-                "binds": bool(limits[i] > 0),
-                "multiplier": float(limits[i]),
-            }
-            for i, c in enumerate(problem.constraints)
-        },
-        bounds=bounds,
-        remainder=remainder,
+        variables=problem.named(found.u),
+        constraints=_constraints(problem, found),
+        bounds=_bounds(problem, found),
+        remainder=found.limits.remainder,
         optima=_optima(problem, team),
         idle=idle,
         history=tuple(run.history),
         certified=run.certified,
-        evaluations=run.used + 1 + spent,
+        evaluations=run.used + 1 + found.spent,
         seconds=time.monotonic() - began,
     )
     if folder is not None:
         text = json.dumps(result.json(folder.path.name), indent=1, allow_nan=False) + "\n"
         replace(folder.path / "result.json", text.encode())
     return result
+
+
+def _of_idle(names: Sequence[str]) -> str:
+    return (
+        f"optimize_design: {', '.join(names)} changed neither the objective nor a constraint where it was "
+        "tried; leave it out."
+    )
+
+
+def _options(method: str) -> set[str]:
+    """The options of a method; `auto` has those of all."""
+    methods = METHODS.values() if method == "auto" else [METHODS[method]]
+    return {name for function in methods for name in list(signature(function).parameters)[2:]}
+
+
+def _check_options(method: str, options: Mapping[str, Any]) -> None:
+    """Raise ValueError for a method that is not there, or an option that it does not have."""
+    if method != "auto" and method not in METHODS:
+        raise ValueError(
+            f"optimize_design: method {method!r} is not one of auto, {', '.join(METHODS)}."
+        )
+    for name in options:
+        if name not in _options(method):
+            raise ValueError(
+                f"optimize_design: {name} is no option of the method {method}, which has "
+                f"{', '.join(sorted(_options(method)))}. Leave it out, or name another method."
+            )
 
 
 def _chosen(run: Run) -> tuple[str, str]:
@@ -173,29 +162,28 @@ def _chosen(run: Run) -> tuple[str, str]:
     return "sqp", ""
 
 
-def _confirm(
-    problem: Problem, run: Run, ranked: list[int]
-) -> tuple[Finished | None, int | None, int]:
-    """The best of the found designs that a full evaluation confirms, and how many it took."""
-    for count, i in enumerate(ranked[:CONFIRM], 1):
-        finished = problem.finish(problem.named(run.trials[i]))
-        slacks = [c.slack(_number(finished.response[c.response])) for c in problem.constraints]
-        if finished.status == "ok" and np.all(np.array(slacks) >= -1e-6 * problem.scales):
-            return finished, i, count
-    return None, None, min(len(ranked), CONFIRM)
+def _constraints(problem: Problem, found: Ending) -> dict[str, dict[str, Any]]:
+    """What each constraint has left, and its multiplier in units of the response over its own."""
+    shown = {}
+    for constraint, multiplier in zip(problem.constraints, found.limits.constraints, strict=True):
+        value = found.finished.response[constraint.response]
+        slack = float(constraint.slack(number(value)))
+        shown[str(constraint)] = {
+            "of": constraint.response,
+            "bound": constraint.bound,
+            "value": value,
+            "slack": slack if math.isfinite(slack) else None,
+            "binds": bool(multiplier > 0),
+            "multiplier": float(multiplier),
+        }
+    return shown
 
 
-def _limits(
-    problem: Problem, u: np.ndarray, sample: Sample | None
-) -> tuple[np.ndarray, dict[str, dict[str, Any]], float]:
-    """Multipliers of constraints and of bounds, in units of the response over units of the limit."""
-    none = np.zeros(len(problem.constraints))
-    if sample is None or not np.all(np.isfinite(sample.gradient)):
-        return none, {}, float("nan")
-    found = binding(sample.gradient, sample.slacks, sample.slack_gradients, problem.scales, u)
+def _bounds(problem: Problem, found: Ending) -> dict[str, dict[str, Any]]:
+    """Variables that stand at a bound which holds them, and its multiplier."""
     bounds = {}
     for i, variable in enumerate(problem.variables):
-        for side, per_u in (("low", found.low[i]), ("high", found.high[i])):
+        for side, per_u in (("low", found.limits.low[i]), ("high", found.limits.high[i])):
             if per_u > 0:
                 limit = getattr(variable, side)
                 bounds[variable.name] = {
@@ -203,7 +191,7 @@ def _limits(
                     "bound": limit,
                     "multiplier": float(per_u / problem.stretch(i, limit)),
                 }
-    return found.constraints, bounds, found.remainder
+    return bounds
 
 
 def _optima(problem: Problem, team: list) -> tuple[dict[str, Any], ...]:
@@ -240,24 +228,15 @@ def _idle(run: Run) -> tuple[str, ...]:
     return tuple(n for n, m in zip(run.problem.names, moved, strict=True) if not m)
 
 
-def _why_none(run: Run) -> str:
-    if not any(bool(sample.usable) for sample in run.samples):
-        return "no start gave a finite value and gradient; start elsewhere"
-    return "no feasible design was found and confirmed; relax a constraint or widen the bounds"
-
-
 def _config(problem: Problem, method: str, budget: int, seed: int, options: Mapping) -> dict:
     """What makes a run what it is."""
     return {
         "variables": [vars(v) for v in problem.variables],
         "objective": vars(problem.objective),
-        "constraints": [str(c) for c in problem.constraints],
+        "constraints": [vars(c) for c in problem.constraints],
+        "about": problem.about,
         "method": method,
         "budget": budget,
         "seed": seed,
         "options": {k: v for k, v in options.items() if isinstance(v, int | float | str | tuple)},
     }
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else float(value)

@@ -16,6 +16,7 @@ import numpy as np
 from diffmicro.design.loop import optimize_design
 from diffmicro.design.problem import Constraint, Objective, Problem
 from diffmicro.design.result import Result
+from diffmicro.parameters import whole_number
 
 SHORT = 1e-4
 """Share of the range by which the last limit stays inside the end."""
@@ -24,7 +25,8 @@ SHORT = 1e-4
 class Front(NamedTuple):
     """Points of the front, from the best of the first objective to the best of the second.
 
-    values: (points, 2). verdicts: of the first objective's gradient. evaluations: all that it took.
+    values: (points, 2). verdicts: of the first objective's gradient. statuses: how each search ended.
+    evaluations: all that it took.
     price: what a unit of the second objective costs in the first, the multiplier of its limit.
     """
 
@@ -34,6 +36,7 @@ class Front(NamedTuple):
     designs: tuple[dict[str, float], ...]
     price: np.ndarray
     verdicts: tuple[str, ...]
+    statuses: tuple[str, ...]
     evaluations: int
 
 
@@ -59,28 +62,25 @@ def pareto_front(
 
     budget: evaluations for each point. options: of `optimize_design`, method sqp unless said otherwise.
     """
-    if points < 3 or "target" in (first.goal, second.goal):
+    points = whole_number("pareto_front: points", points, 8, 3)
+    if "target" in (first.goal, second.goal):
         raise ValueError(
-            "pareto_front: at least 3 points, and objectives that maximize or minimize."
+            "pareto_front: a target has no front; give objectives that maximize or minimize."
         )
     options = {"method": "sqp", **options}
     spent = 0
 
     def best(made: Problem, start: dict[str, float] | None) -> Result:
         nonlocal spent
-        found = optimize_design(
-            made if start is None else started(made, start),
-            budget=budget,
-            progress=progress,
-            **options,
-        )
+        made = made if start is None else started(made, start)
+        found = optimize_design(made, budget=budget, progress=progress, **options)
         spent += found.evaluations
         return found
 
     one = best(problem(first, ()), None)
     other = best(problem(second, ()), one.variables)
     for objective, end in ((first, one), (second, other)):
-        if end.status != "ok":
+        if not end.feasible:
             raise ValueError(f"pareto_front: no end for {objective.response}: {end.reason}.")
     low, high = _value(one, second), _value(other, second)
 
@@ -90,7 +90,7 @@ def pareto_front(
         limit = Constraint(second.response, sense, float(low + share * (high - low)))
         made = problem(first, (limit,))
         found = [best(made, n.variables) for n in neighbors]
-        good = [r for r in found if r.status == "ok"]
+        good = [r for r in found if r.feasible]
         if not good:
             return None
         result = max(good, key=lambda r: first.gain(_value(r, first)))
@@ -114,6 +114,11 @@ def pareto_front(
             closed.add((a.share, b.share))
         else:
             found.insert(i + 1, middle)
+    return _front(first, second, found, spent)
+
+
+def _front(first: Objective, second: Objective, found: Sequence[Point], spent: int) -> Front:
+    """What no other point is better than in both objectives."""
     values = np.array([[_value(p.result, first), _value(p.result, second)] for p in found])
     kept = undominated(values, (first, second))
     return Front(
@@ -123,6 +128,7 @@ def pareto_front(
         tuple(found[i].result.variables for i in kept),
         np.array([found[i].price for i in kept]),
         tuple(found[i].result.optimized.certificate.get("verdict", "") for i in kept),
+        tuple(found[i].result.status for i in kept),
         spent,
     )
 

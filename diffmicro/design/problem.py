@@ -11,7 +11,7 @@ several.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -161,6 +161,7 @@ class Problem:
     values: {variable: value} -> (values (k,), usable), without gradients.
     batched: whether a batch of lanes is worth its compilation; else they are evaluated in turn.
     finish: {variable: value} -> what a study reports of a design, with its full certificate.
+    about: what else makes it this problem, in plain values: devices, what is held, tolerances.
     """
 
     variables: tuple[Variable, ...]
@@ -170,6 +171,7 @@ class Problem:
     values: Callable[[dict[str, Array]], tuple[Array, Array]]
     finish: Callable[[dict[str, float]], "Finished"]
     batched: bool = True
+    about: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def scales(self) -> np.ndarray:
@@ -179,6 +181,23 @@ class Problem:
     def feasible(self, sample: "Sample") -> bool:
         """Whether a sample is usable and all its constraints hold, to `FEASIBLE` of their bounds."""
         return bool(sample.usable) and bool(np.all(sample.slacks >= -FEASIBLE * self.scales))
+
+    def missed(self, finished: "Finished") -> list[str]:
+        """What keeps a reported design from counting: its status, no value, constraints."""
+        values = {
+            name: number(finished.response[name])
+            for name in responses_of(self.objective, self.constraints)
+        }
+        if finished.status != "ok":
+            return [f"ended {finished.status}"]
+        if not all(map(math.isfinite, values.values())):
+            return [f"has no {name}" for name, value in values.items() if not math.isfinite(value)]
+        pairs = zip(self.constraints, self.scales, strict=True)
+        return [f"misses {c}" for c, s in pairs if c.slack(values[c.response]) < -FEASIBLE * s]
+
+    def gain(self, finished: "Finished") -> float:
+        """The objective's gain of a reported design."""
+        return float(self.objective.gain(number(finished.response[self.objective.response])))
 
     def step(self, u: Any, sample: "Sample", used: int, accepted: int, reach: float) -> Step:
         """An entry of the history."""
@@ -241,6 +260,11 @@ class Finished(NamedTuple):
     certificate: dict[str, Any]
 
 
+def number(value: float | None) -> float:
+    """A reported value as a number: NaN where there is none."""
+    return math.nan if value is None else float(value)
+
+
 def responses_of(objective: Objective, constraints: Sequence[Constraint]) -> tuple[str, ...]:
     """The responses of objective and constraints, the objective's first."""
     return (objective.response, *(c.response for c in constraints))
@@ -271,10 +295,10 @@ def function_problem(
         return found, jacobian, jnp.all(jnp.isfinite(found)), jnp.asarray(-1)
 
     def finish(x: dict[str, float]) -> Finished:
-        found = {
-            name: float(value) for name, value in function(jax.tree.map(jnp.asarray, x)).items()
-        }
-        return Finished(dict(x), {}, found, "ok", {})
+        values = function(jax.tree.map(jnp.asarray, x)).items()
+        found = {n: float(v) if math.isfinite(float(v)) else None for n, v in values}
+        status = "not_converged" if None in found.values() else "ok"
+        return Finished(dict(x), {}, found, status, {})
 
     return Problem(tuple(variables), objective, tuple(constraints), evaluate, values, finish)
 

@@ -8,14 +8,14 @@ from diffmicro.design.problem import Finished, Problem, Step
 
 @dataclass(frozen=True)
 class Result:
-    """status: ok, not_converged (no feasible design) or interrupted; reason: why it stopped.
+    """status: how the search ended (`ending`: ok, stopped, not_converged, interrupted); reason: why, in words.
 
-    published, optimized: the start and the best feasible design with responses and certificates;
-    the responses are those of a full evaluation, not of the loop's quick one.
+    published, optimized: the start and the best feasible design with responses and certificates; the start
+    again where nothing is better. The responses are those of a full evaluation, not of the loop's quick one.
     start, variables: values of the free variables of both.
     constraints: per constraint value, slack, whether it binds and its multiplier, the gain per unit by which
     its bound is relaxed. bounds: the same of variables that stand at one.
-    remainder: share of the gradient that the limits do not balance.
+    remainder: what the limits do not balance, as a share of the gradient, or of the gain where that is larger.
     optima: distinct local optima, best first. idle: variables that changed nothing.
     """
 
@@ -36,6 +36,11 @@ class Result:
     certified: float
     evaluations: int
     seconds: float
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the design has a value and meets the constraints."""
+        return not self.problem.missed(self.optimized)
 
     def json(self, study: str) -> dict[str, Any]:
         """The object that a study prints."""

@@ -20,7 +20,8 @@ import numpy as np
 from jax import Array
 from jax.scipy.special import ndtri
 
-from diffmicro.design.problem import Finished, Problem
+from diffmicro.design.problem import Finished, Problem, number, responses_of
+from diffmicro.parameters import whole_number
 
 Measure = Literal["mean", "quantile", "worst"]
 
@@ -74,8 +75,13 @@ def deviations(
     """`count` quasi-random nodes (an even number), or as many as `draws` has rows of uniform numbers."""
     tolerances = tuple(tolerances)
     n = len(tolerances)
-    if not n or count < 2:
-        raise ValueError("robust: give at least one tolerance and two nodes.")
+    if not n:
+        raise ValueError("robust: give at least one tolerance.")
+    count = whole_number("robust: nodes", count, None, 2)
+    given = [tolerance.variable for tolerance in tolerances]
+    for name in given:
+        if given.count(name) > 1:
+            raise ValueError(f"robust: the tolerance of {name} is given twice; give one.")
     uniform = _recurrence((count + 1) // 2, n) if draws is None else np.asarray(draws)
     kinds = np.array([tolerance.kind == "normal" for tolerance in tolerances])
     rows = np.where(kinds[None, :], np.asarray(ndtri(jnp.asarray(uniform))), 2 * uniform - 1)
@@ -113,7 +119,8 @@ def robust_problem(
     """The problem with objective and constraints as `measure` of deviating parts.
 
     quantile: share of parts that may be worse. held: variables that deviate but are not to be chosen.
-    Bounds hold for the drawing; parts deviate beyond them. What the report shows is the undisturbed design.
+    Bounds hold for the drawing; parts deviate beyond them. What the report shows is the undisturbed design, but
+    its status is not ok unless that of every part is.
     """
     if measure not in ("mean", "quantile", "worst"):
         raise ValueError(f"robust_problem: measure {measure!r} is not mean, quantile or worst.")
@@ -131,32 +138,70 @@ def robust_problem(
         )
     signs += [1.0 if c.sense == ">=" else -1.0 for c in problem.constraints]
 
-    def whole(x: dict[str, Array]) -> dict[str, Array]:
-        return {**x, **{name: jnp.asarray(value) for name, value in fixed.items()}}
+    made = _Robust(
+        problem, parts, fixed, kept, np.array(signs), _by_rank(measure, quantile, len(parts.rows))
+    )
+    about = {
+        **problem.about,
+        "tolerances": [vars(t) for t in parts.tolerances],
+        "measure": [measure, nodes, quantile, correlation],
+        "held": fixed,
+    }
+    return replace(
+        problem,
+        variables=free,
+        evaluate=made.evaluate,
+        values=made.values,
+        finish=made.finish,
+        about=about,
+    )
 
-    def reduced(values: Array) -> tuple[Array, Array]:
+
+def _by_rank(measure: Measure, quantile: float, count: int) -> np.ndarray:
+    """Weights of the parts in the measure, the worst part first."""
+    weights = np.zeros(count)
+    if measure == "mean":
+        weights[:] = 1.0 / count
+    elif measure == "worst":
+        weights[0] = 1.0
+    else:
+        place = quantile * count - 0.5
+        first = int(np.clip(math.floor(place), 0, count - 1))
+        second, share = min(first + 1, count - 1), float(np.clip(place - first, 0, 1))
+        weights[first] += 1 - share
+        weights[second] += share
+    return weights
+
+
+@dataclass(frozen=True, eq=False)
+class _Robust:
+    """How a problem about deviating parts is evaluated.
+
+    fixed: values of variables that deviate but are not chosen. kept: positions of those that are.
+    signs: 1 where more is better. by_rank: weights of the parts, the worst first.
+    """
+
+    problem: Problem
+    parts: Deviations
+    fixed: dict[str, float]
+    kept: list[int]
+    signs: np.ndarray
+    by_rank: np.ndarray
+
+    def _whole(self, x: dict[str, Array]) -> dict[str, Array]:
+        return {**x, **{name: jnp.asarray(value) for name, value in self.fixed.items()}}
+
+    def _reduced(self, values: Array) -> tuple[Array, Array]:
         """The measure of each column, and the weights of the rows in it."""
-        better = jnp.asarray(signs)[None, :] * values
-        order = jnp.argsort(better, axis=0)
-        count = values.shape[0]
-        if measure == "mean":
-            by_rank = jnp.full(count, 1.0 / count)
-        elif measure == "worst":
-            by_rank = jnp.zeros(count).at[0].set(1.0)
-        else:
-            place = quantile * count - 0.5
-            first = int(np.clip(math.floor(place), 0, count - 1))
-            second, share = min(first + 1, count - 1), float(np.clip(place - first, 0, 1))
-            by_rank = jnp.zeros(count).at[first].add(1 - share).at[second].add(share)
-        weights = (
-            jnp.zeros_like(values)
-            .at[order, jnp.arange(values.shape[1])[None, :]]
-            .set(jnp.broadcast_to(by_rank[:, None], values.shape))
-        )
+        order = jnp.argsort(jnp.asarray(self.signs)[None, :] * values, axis=0)
+        ranked = jnp.broadcast_to(jnp.asarray(self.by_rank)[:, None], values.shape)
+        columns = jnp.arange(values.shape[1])[None, :]
+        weights = jnp.zeros_like(values).at[order, columns].set(ranked)
         return jnp.sum(weights * values, axis=0), weights
 
-    def evaluate(x: dict[str, Array]) -> tuple[Array, Array, Array, Array]:
-        x = whole(x)
+    def evaluate(self, x: dict[str, Array]) -> tuple[Array, Array, Array, Array]:
+        """The measures, their Jacobian, whether every part is usable, the worst verdict."""
+        x, problem, parts = self._whole(x), self.problem, self.parts
 
         def one(row: Array) -> tuple[Array, Array, Array, Array]:
             values, jacobian, usable, verdict = problem.evaluate(parts.at(x, row))
@@ -168,24 +213,33 @@ def robust_problem(
             return values, jacobian * stretch[None, :], usable, verdict
 
         values, jacobians, usable, verdicts = _over(one, parts.rows, problem.batched)
-        found, weights = reduced(values)
+        found, weights = self._reduced(values)
         jacobian = jnp.sum(weights[:, :, None] * jacobians, axis=0)
-        return found, jacobian[:, jnp.array(kept)], jnp.all(usable), jnp.max(verdicts)
+        return found, jacobian[:, jnp.array(self.kept)], jnp.all(usable), jnp.max(verdicts)
 
-    def values(x: dict[str, Array]) -> tuple[Array, Array]:
-        x = whole(x)
-        found, usable = _over(lambda row: problem.values(parts.at(x, row)), parts.rows, True)
-        return reduced(found)[0], jnp.all(usable)
+    def values(self, x: dict[str, Array]) -> tuple[Array, Array]:
+        """The measures without derivatives."""
+        x, parts = self._whole(x), self.parts
+        found, usable = _over(lambda row: self.problem.values(parts.at(x, row)), parts.rows, True)
+        return self._reduced(found)[0], jnp.all(usable)
 
-    def finish(x: dict[str, float]) -> Finished:
-        finished = problem.finish({**x, **fixed})
-        found = np.asarray(evaluate(jax.tree.map(jnp.asarray, x))[0])
-        named = (problem.objective.response, *(c.response for c in problem.constraints))
-        shown = dict(zip(named, found.tolist(), strict=True))
+    def finish(self, x: dict[str, float]) -> Finished:
+        """The undisturbed design, its measures, and the first status of a part that is not ok."""
+        problem, parts = self.problem, self.parts
+        finished = problem.finish({**x, **self.fixed})
+        at = self._whole(jax.tree.map(jnp.asarray, x))
+        moved = (parts.at(at, row) for row in parts.rows)
+        made = [problem.finish({n: float(v) for n, v in part.items()}) for part in moved]
+        named = responses_of(problem.objective, problem.constraints)
+        table = jnp.array([[number(part.response[name]) for name in named] for part in made])
+        found = np.asarray(self._reduced(table)[0]).tolist()
+        shown = {n: v if math.isfinite(v) else None for n, v in zip(named, found, strict=True)}
         drawn = {f"drawn {name}": finished.response[name] for name in shown}
-        return finished._replace(response={**finished.response, **drawn, **shown})
-
-    return replace(problem, variables=free, evaluate=evaluate, values=values, finish=finish)
+        failed = [end.status for end in (finished, *made) if end.status != "ok"]
+        return finished._replace(
+            response={**finished.response, **drawn, **shown},
+            status=failed[0] if failed else "ok",
+        )
 
 
 def reach(tolerance: Tolerance, value: float) -> tuple[float, float]:
@@ -285,8 +339,8 @@ def yield_estimate(
     A part that cannot be evaluated is a bad one.
     """
     _check_known(problem, tolerances)
-    if count < 2:
-        raise ValueError("yield_estimate: count has to be at least 2.")
+    count = whole_number("yield_estimate: count", count, 2000, 2)
+    seed = whole_number("yield_estimate: seed", seed, 0, 0)
     draws = np.random.default_rng(seed).uniform(1e-12, 1 - 1e-12, (count, len(tolerances)))
     parts = deviations(tolerances, count, correlation, draws=draws)
     at = {name: jnp.asarray(value, float) for name, value in x.items()}

@@ -19,6 +19,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import jax
 import jax.numpy as jnp
@@ -32,6 +33,8 @@ from diffmicro.design.problem import Problem, Sample, Step
 EVERY = 10
 """Evaluations between two checkpoints."""
 
+ANEW = "Delete it, and the resumed run starts with its first evaluation."
+
 PACKAGES = ("diffmicro", "jax", "jaxlib", "equinox", "optax", "optimistix", "numpy")
 
 
@@ -39,25 +42,19 @@ class Spent(Exception):
     """The budget of evaluations is used."""
 
 
+class FolderRefused(ValueError):
+    """What is in the folder of a run is not what it should be; nothing there was changed."""
+
+
 class Folder:
     """Where a run is kept: config.json, environment.json, history.csv, result.json, checkpoint.bin."""
 
     def __init__(self, path: Path, config: Mapping[str, Any], resume: bool):
         self.path = path
-        path.mkdir(parents=True, exist_ok=True)
         known = path / "config.json"
-        text = json.dumps(config, indent=1, sort_keys=True, default=str) + "\n"
-        if resume:
-            if not known.exists():
-                raise ValueError(f"There is no run to resume in {path}. Start it without resume.")
-            if known.read_text() != text:
-                raise ValueError(
-                    f"The run in {path} is about another problem; compare its config.json. "
-                    "Resume with the same words, or choose another folder."
-                )
-        else:
-            for name in ("checkpoint.bin", "history.csv", "result.json"):
-                (path / name).unlink(missing_ok=True)
+        text = json.dumps(config, indent=1, sort_keys=True, default=plain) + "\n"
+        _check_free(path, text, resume)
+        path.mkdir(parents=True, exist_ok=True)
         replace(known, text.encode())
         replace(path / "environment.json", (json.dumps(environment(), indent=1) + "\n").encode())
 
@@ -68,18 +65,75 @@ class Folder:
         replace(self.path / "checkpoint.bin", hashlib.sha256(content).digest() + content)
         replace(self.path / "history.csv", history_csv(history).encode())
 
-    def load(self) -> dict[str, np.ndarray]:
+    def load(self, problem: Problem) -> dict[str, np.ndarray]:
         """The samples of the last checkpoint; none if the run was stopped before the first one."""
         file = self.path / "checkpoint.bin"
         if not file.exists():
             return {}
         content = file.read_bytes()
         if hashlib.sha256(content[32:]).digest() != content[:32]:
-            raise ValueError(
-                f"The checkpoint {file} is torn: its digest does not match. Delete it to start anew."
+            raise FolderRefused(f"The checkpoint {file} is torn: its digest does not match. {ANEW}")
+        try:
+            with np.load(io.BytesIO(content[32:]), allow_pickle=False) as arrays:
+                kept = dict(arrays)
+        except (ValueError, OSError, EOFError, AttributeError, TypeError, BadZipFile) as fault:
+            raise FolderRefused(f"The checkpoint {file} cannot be read: {fault}. {ANEW}") from None
+        wrong = _misfits(kept, problem)
+        if wrong:
+            raise FolderRefused(
+                f"The checkpoint {file} is not one of this problem: {', '.join(wrong)} missing or "
+                f"of another shape. {ANEW}"
             )
-        with np.load(io.BytesIO(content[32:]), allow_pickle=False) as arrays:
-            return dict(arrays)
+        return kept
+
+
+def _check_free(path: Path, text: str, resume: bool) -> None:
+    """Refuse a folder in which something would be lost. `text`: what the run is about."""
+    if path.exists() and not path.is_dir():
+        raise FolderRefused(f"{path} is a file. Choose a folder for the run.")
+    # A run that was killed while it began leaves no more than a partial file.
+    found = sorted(p.name for p in path.iterdir()) if path.is_dir() else []
+    found = [name for name in found if name != "config.json.partial"]
+    own = "config.json" in found and (path / "config.json").read_bytes() == text.encode()
+    if resume and "config.json" not in found:
+        raise FolderRefused(f"There is no run to resume in {path}. Start it without resume.")
+    if resume and not own:
+        raise FolderRefused(
+            f"The run in {path} is about another problem; compare its config.json. "
+            "Resume with the same words, or choose another folder."
+        )
+    if found and not own:
+        raise FolderRefused(
+            f"The folder {path} is not empty and not of this run: it has {', '.join(found[:3])}"
+            f"{' and more' if len(found) > 3 else ''}. Choose another folder, or empty this one."
+        )
+    if not resume and {"checkpoint.bin", "result.json"} & set(found):
+        raise FolderRefused(
+            f"The folder {path} has this run already. Go on with it by resume (--resume), choose "
+            "another folder, or delete this one to start anew."
+        )
+
+
+def _misfits(kept: Mapping[str, np.ndarray], problem: Problem) -> list[str]:
+    """Names of arrays that a checkpoint of this problem has, and this one has not."""
+    n, m = len(problem.variables), len(problem.constraints)
+    count = len(kept["trials"]) if kept.get("trials", np.zeros(())).ndim else 0
+    shapes = {
+        "trials": (n,),
+        "objective": (),
+        "gradient": (n,),
+        "slacks": (m,),
+        "slack_gradients": (m, n),
+        "usable": (),
+        "verdict": (),
+    }
+    return [
+        name
+        for name, shape in shapes.items()
+        if name not in kept
+        or kept[name].shape != (count, *shape)
+        or kept[name].dtype.kind not in "fbiu"
+    ]
 
 
 class Run:
@@ -92,7 +146,7 @@ class Run:
         self.trials: list[np.ndarray] = []
         self.samples: list[Sample] = []
         self.history: list[Step] = []
-        self._remembered = folder.load() if folder else {}
+        self._remembered = folder.load(problem) if folder else {}
         self._saved = len(self._remembered.get("trials", ()))
         self._evaluate = compiled(problem)
         self._display = display(progress)
@@ -212,6 +266,11 @@ def history_csv(history: list[Step]) -> str:
         row = [step.evaluations, *numbers, step.verdict, step.accepted, repr(float(step.reach))]
         lines.writerow(row)
     return text.getvalue()
+
+
+def plain(value: Any) -> Any:
+    """What JSON has for a value of a configuration: lists for arrays, the name for what is neither."""
+    return np.asarray(value).tolist() if isinstance(value, np.ndarray | jax.Array) else str(value)
 
 
 def environment() -> dict[str, str]:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import track
 
 from diffmicro.design.problem import Problem
+from diffmicro.parameters import whole_number
 
 CHUNK = 256
 """Designs in one batched call."""
@@ -28,6 +29,8 @@ def random_search(
     problem: Problem, count: int, seed: int = 0, progress: bool = True
 ) -> RandomSearch:
     """Evaluate `count` designs drawn uniformly on the optimizer's own scales; keep the best."""
+    count = whole_number("random_search: count", count, None, 1)
+    seed = whole_number("random_search: seed", seed, 0, 0)
     rng = np.random.default_rng([seed, count])
     box = rng.random((count, len(problem.variables)))
 

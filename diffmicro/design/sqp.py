@@ -227,7 +227,7 @@ def sqp(
     done = sum(lane.state == "converged" for lane in team)
     if done:
         return f"{done} of {len(team)} starts converged to {tolerance:g} of the box", team
-    return "steps became too short without meeting the conditions of an optimum", team
+    return f"no step longer than {tolerance:g} of the box was an improvement", team
 
 
 def leading(problem: Problem, team: list[Lane]) -> Lane:

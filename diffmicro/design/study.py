@@ -76,7 +76,8 @@ def summary(study: Study, found: Mapping[str, Any]) -> str:
         rows.append(_row(name, values, study.show.get(name, (1.0, ""))))
     for name, constraint in found["constraints"].items():
         price = constraint.get("multiplier")
-        bound = "binds" if constraint["binds"] else f"slack {constraint['slack']:.4g}"
+        left = "unknown" if constraint["slack"] is None else f"{constraint['slack']:.4g}"
+        bound = "binds" if constraint["binds"] else f"slack {left}"
         cost = f", multiplier {price:.4g}" if price is not None and constraint["binds"] else ""
         rows.append(f"constraint {name}: {bound}{cost}")
     certificate = found["certificate"]

@@ -1,30 +1,148 @@
-"""The devices, one module each. `DEVICES` is the table that every contract test runs over."""
+"""Where devices are found: those of the papers here, those of installed packages, and anybody's own file.
 
-from collections.abc import Mapping, Sequence
-from importlib import import_module
+A device is called by one of
+
+- its name: one of `OWN`, or one that an installed package registers by the entry point group `diffmicro.devices`;
+- `package.module:NAME`, a `Device` in a module that can be imported;
+- `path/to/file.py:NAME`, a `Device` in a file.
+"""
+
+import difflib
+import sys
+from functools import cache
+from importlib import import_module, metadata
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from types import ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
-DEVICES = ("wrmma", "tumbler", "legs", "stickslip", "tribometer", "gripper")
-"""Names of all devices: `diffmicro.devices.<name>`."""
+from diffmicro._device import Device
 
+OWN = ("wrmma", "tumbler", "legs", "stickslip", "tribometer", "gripper")
+"""Names of the devices of this package: `diffmicro.devices.<name>.DEVICE`."""
 
-def device(name: str) -> ModuleType:
-    """The module of a device, imported when it is first asked for."""
-    if name not in DEVICES:
-        raise ValueError(f"device {name!r} is not known; the devices are {', '.join(DEVICES)}.")
-    return import_module(f"diffmicro.devices.{name}")
+GROUP = "diffmicro.devices"
+"""The entry point group in which a package registers its devices: `name = "package.module:NAME"`."""
 
-
-def on_request(module: ModuleType) -> tuple[str, ...]:
-    """The responses that a device calculates only when asked, because they need many solves."""
-    return getattr(module, "ON_REQUEST", ())
+FORMS = "a name from `diffmicro list`, package.module:NAME, or path/to/file.py:NAME"
 
 
-def asking_for(
-    module: ModuleType, responses: Sequence[str], numerics: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The numerics of `respond` with what it takes to get these responses."""
-    extra = tuple(name for name in on_request(module) if name in responses)
-    extra += tuple(name for name in numerics.get("extra", ()) if name not in extra)
-    return {**numerics, "extra": extra} if extra else dict(numerics)
+class UnknownDevice(ValueError):
+    """No device is there under this name, or what is there is none. The message says what to change."""
+
+
+def device(reference: str) -> Device:
+    """The device of this name or place; see the module docstring. Imported when it is first called for."""
+    found = _load(reference)
+    _REFERENCES.setdefault(found, reference)
+    return found
+
+
+def as_device(given: Device | str) -> Device:
+    """The device itself, or the one of this name or place."""
+    if isinstance(given, str):
+        return device(given)
+    return _checked(given, str(getattr(given, "__name__", given)))
+
+
+def reference_of(found: Device) -> str:
+    """How another process finds this device: what `device` was given."""
+    if found.name in OWN and device(found.name) is found:
+        return found.name
+    if found not in _REFERENCES:
+        raise ValueError(
+            f"{found.name}: other processes cannot find this device, because it was not called by its place. "
+            "Get it by diffmicro.device('package.module:NAME') or diffmicro.device('file.py:NAME')."
+        )
+    return _REFERENCES[found]
+
+
+_REFERENCES: WeakKeyDictionary[Device, str] = WeakKeyDictionary()
+
+
+def origins() -> dict[str, str]:
+    """Names of all devices that are known by a name, and the package that each comes from."""
+    return dict.fromkeys(OWN, "diffmicro") | {
+        point.name: _package(point) for point in metadata.entry_points(group=GROUP)
+    }
+
+
+def _package(point: metadata.EntryPoint) -> str:
+    return point.dist.name if point.dist else point.module
+
+
+@cache
+def _load(reference: str) -> Device:
+    place, colon, name = reference.rpartition(":")
+    if not colon:
+        return _checked(_registered(reference), reference)
+    if place.endswith(".py"):
+        module = _module_of_file(Path(place))
+    else:
+        try:
+            module = import_module(place)
+        except ImportError as problem:
+            raise UnknownDevice(
+                f"device {reference}: {place} cannot be imported: {problem}."
+            ) from problem
+    if name not in vars(module):
+        inside = [key for key, value in vars(module).items() if isinstance(value, Device)]
+        there = f"its devices are {', '.join(inside)}" if inside else "it has no Device"
+        raise UnknownDevice(f"device {reference}: there is no {name} in {place}; {there}.")
+    return _checked(vars(module)[name], reference)
+
+
+def _registered(name: str) -> Any:
+    if name in OWN:
+        return import_module(f"diffmicro.devices.{name}").DEVICE
+    for point in metadata.entry_points(group=GROUP, name=name):
+        try:
+            return point.load()
+        except (ImportError, AttributeError) as problem:
+            raise UnknownDevice(
+                f"device {name}, registered by {_package(point)} as {point.value}: {problem}."
+            ) from problem
+    close = difflib.get_close_matches(name.lower(), origins(), n=1, cutoff=0.4)
+    near = f"did you mean {close[0]}?" if close else f"choose from {', '.join(origins())}"
+    if Path(name).suffix == ".py":
+        near = f"a file needs the name of its Device behind it: {name}:NAME"
+    raise UnknownDevice(f"device {name!r} is not known; {near}. A device is {FORMS}.")
+
+
+def _module_of_file(path: Path) -> ModuleType:
+    """The file as a module; files beside it can be imported by it, as by a script."""
+    path = path.resolve()
+    if not path.is_file():
+        raise UnknownDevice(f"There is no file {path}. A device is {FORMS}.")
+    spec = spec_from_file_location(f"diffmicro_device_{path.stem}_{abs(hash(path))}", path)
+    if spec is None or spec.loader is None:
+        raise UnknownDevice(f"{path} is no Python file.")
+    module = module_from_spec(spec)
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    except Exception as problem:
+        where = f", line {problem.lineno}" if isinstance(problem, SyntaxError) else ""
+        raise UnknownDevice(
+            f"{path} fails when it is imported{where}: {type(problem).__name__}: {problem}"
+        ) from problem
+    finally:
+        sys.path.remove(str(path.parent))
+    return module
+
+
+def _checked(found: Any, reference: str) -> Device:
+    if not isinstance(found, Device):
+        inside = [
+            key
+            for key, value in getattr(found, "__dict__", {}).items()
+            if isinstance(value, Device)
+        ]
+        if inside:
+            raise UnknownDevice(f"{reference} is a module; its Device is {reference}.{inside[0]}.")
+        raise UnknownDevice(
+            f"device {reference} is a {type(found).__name__}, not a diffmicro.Device. Make one: "
+            "Device(name=..., title=..., source=..., Design=..., Setting=..., Response=..., respond=...)."
+        )
+    return found

@@ -27,7 +27,7 @@ Ends: `bound`: the parameter left its range. `grazing`: see above. `closed`: bac
 another reason. This runs on the host and is for looking: its numbers carry no derivatives.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
 import equinox as eqx
@@ -36,7 +36,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from diffmicro.dynamics.orbits import PeriodMap
+from diffmicro.dynamics.fixed_point import PeriodMap
 
 End = Literal["bound", "grazing", "closed", "step_limit", "not_converged"]
 
@@ -225,6 +225,53 @@ def follow(
     back = first._replace(tangent=-first.tangent, side=-first.side)
     before, start = _one_way(curve, back, stride, watch)
     return _assembled(curve, [*before[::-1], first, *after], (start, end))
+
+
+SAME = 1e-2
+"""Distance [natural units] from a branch, interpolated, within which a motion belongs to it."""
+
+
+def each_from_rest(
+    family: Family,
+    from_rest: Callable[[float], np.ndarray | None],
+    low: float,
+    high: float,
+    seeds: int,
+    stride: Stride = STRIDE,
+    watch: Callable[[int], None] = lambda points: None,
+) -> Iterator[Branch]:
+    """The branches through the motions found at `seeds` values of the parameter, one after another.
+
+    `from_rest`: the parameter -> the state of the motion that the simulation from rest settles to, or None.
+    """
+    found: list[Branch] = []
+    for at in np.linspace(low, high, seeds):
+        state = from_rest(float(at))
+        if state is None or any(_comes_by(branch, state, at) for branch in found):
+            continue
+        new = follow(family, state, float(at), low, high, stride, watch)
+        # Where a branch breaks off, its other piece or the motion at the break may lead back to it.
+        if not any(_same(new, branch) for branch in found):
+            found.append(new)
+            yield new
+
+
+def _comes_by(branch: Branch, state: np.ndarray, value: float) -> bool:
+    """Whether the branch passes the state at this value of the parameter."""
+    left, right = branch.parameter[:-1] - value, branch.parameter[1:] - value
+    between = (left * right <= 0) & (left != right)
+    share = (left / np.where(between, left - right, 1.0))[:, None]
+    states = branch.state[:-1] * (1 - share) + branch.state[1:] * share
+    near = np.max(np.abs(states - state), axis=1) < SAME
+    return bool(np.any(between & near))
+
+
+def _same(one: Branch, other: Branch) -> bool:
+    """Whether each branch comes by the middle of the other."""
+    ways = ((one, other), (other, one))
+    return all(
+        _comes_by(a, b.state[len(b.state) // 2], b.parameter[len(b.state) // 2]) for a, b in ways
+    )
 
 
 def _one_way(

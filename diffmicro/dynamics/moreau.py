@@ -27,14 +27,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from diffmicro.dynamics.orbits import (
-    MAX_MULTIPLE,
-    RESIDUAL,
-    Orbit,
-    PeriodMap,
-    differentiable,
-    spectral_radius,
-)
+from diffmicro import _loops as loops
+from diffmicro.dynamics.fixed_point import Orbit, PeriodMap, differentiable
+from diffmicro.dynamics.multipliers import spectral_radius
+from diffmicro.dynamics.orbits import MAX_MULTIPLE, RESIDUAL
 
 STEPS = 1000
 """Steps per period of the paper."""
@@ -55,7 +51,7 @@ def march(step: Callable[[Any, Array], Any], carry: Any, steps: int) -> Any:
     def body(carry, k):
         return step(carry, k), None
 
-    return jax.lax.scan(body, carry, jnp.arange(steps, dtype=jnp.int32), unroll=UNROLL)[0]
+    return loops.scan(body, carry, jnp.arange(steps, dtype=jnp.int32), unroll=UNROLL)[0]
 
 
 class Settling(NamedTuple):
@@ -87,7 +83,7 @@ def settle(advance: Callable[[Array], Array], start: Array, most: int = MOST_PER
         earlier = jnp.where(now.periods == most // 2, now.defect, now.earlier)
         return Settling(after, defect, earlier, now.periods + 1)
 
-    return jax.lax.while_loop(go_on, period, Settling(start, far, far, jnp.zeros((), jnp.int32)))
+    return loops.while_loop(go_on, period, Settling(start, far, far, jnp.zeros((), jnp.int32)))
 
 
 def find_orbit(
@@ -109,7 +105,7 @@ def find_orbit(
         after, observed = period_map(q, z, one, tolerance)
         return after, (after, observed[0])
 
-    arrived, (visited, displaced) = jax.lax.scan(on, end.state, None, length=MAX_MULTIPLE)
+    arrived, (visited, displaced) = loops.scan(on, end.state, None, length=MAX_MULTIPLE)
     returns = jnp.max(jnp.abs(visited - end.state[None]), axis=-1)
     settled = (end.defect < small) & ((end.periods < most) | (end.defect < end.earlier))
     multiple = jnp.any(returns <= _close(start)) & ~settled
@@ -168,5 +164,5 @@ def until_steady(
     dtype = jax.eval_shape(advance, start)[1].dtype
     first = unknown.astype(dtype)
     carry = (start, first, -first, jnp.zeros((), jnp.int32))
-    state, moved, _, periods = jax.lax.while_loop(go_on, period, carry)
+    state, moved, _, periods = loops.while_loop(go_on, period, carry)
     return state, moved, periods

@@ -13,10 +13,8 @@ periods; displacement is not part of z. Four things make an orbit acceptable:
 
 A motion that makes no displacement at all while the rest of it rings down is accepted however slow that is.
 
-What is not accepted has no orbit to differentiate, and its derivative is NaN. The derivative of an accepted
-one follows from the implicit function theorem, (I - P_z) dz = P_q dq, with the full matrices P_z and P_q of
-one forward pass over the orbit. It works in forward and reverse mode and, as the rule uses nothing but
-functions that obey the same rule, to any order.
+What is not accepted has no orbit to differentiate, and its derivative is NaN. The derivative of an accepted one is
+that of a fixed point, see `fixed_point`.
 """
 
 from collections.abc import Callable
@@ -27,8 +25,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro import _loops as loops
+from diffmicro.dynamics.fixed_point import Orbit, PeriodMap, differentiable
+from diffmicro.dynamics.multipliers import spectral_radius
 from diffmicro.dynamics.shooting import Plan, Shot, Visits, aim, newton, visit_and_newton
-from diffmicro.nonsmooth.elimination import solve
 
 RESIDUAL = 1e-7
 """|P z - z| [natural units] at which one last, linear Newton step ends the search: its error is the
@@ -88,43 +88,6 @@ SETTLE = Search()
 
 FOLLOW = Search(warmup=0, verify=0, newton=8, multiples=False, twins=0)
 """Newton's method alone, from a state known to be close: for a neighbor of an accepted orbit."""
-
-
-class Orbit(NamedTuple):
-    """A periodic motion. `state` and `observed` carry derivatives, the rest is how it was judged.
-
-    `matrix` is d(state after, observed)/d(state, parameters). `arrived` is where the simulations ended.
-    """
-
-    state: Array
-    observed: Array
-    residual: Array
-    multiplier: Array
-    periods: Array
-    accepted: Array
-    arrived: Array
-    matrix: Array
-
-
-PeriodMap = Callable[..., tuple[Array, Array]]
-"""(parameters q, state z, periods n, tolerance, look=True) -> (state after, observed), differentiable in
-forward mode. The first observed quantity is the displacement over the n periods; without `look` it may be
-the only one."""
-
-
-def explicit(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """`function` (vector to array) with derivatives of any order and mode from its forward mode alone."""
-
-    @jax.custom_jvp
-    def wrapped(x):
-        return function(x)
-
-    @wrapped.defjvp
-    def rule(primals, tangents):
-        (x,), (dx,) = primals, tangents
-        return wrapped(x), explicit(jax.jacfwd(function))(x) @ dx
-
-    return wrapped
 
 
 def find_orbit(
@@ -205,60 +168,11 @@ def _search(
         return found, tried + 1
 
     tries = jnp.where(near, 1, 2) if search.multiples else 1
-    return jax.lax.while_loop(
+    return loops.while_loop(
         lambda carry: (carry[1] < tries) & ~carry[0].accepted,
         attempt,
         (_unknown(period_map, q, _twins(start, search.twins), periods), jnp.zeros((), jnp.int32)),
     )[0]
-
-
-@partial(jax.custom_jvp, nondiff_argnums=(0,))
-def differentiable(period_map: PeriodMap, q: Array, found: Orbit, tolerance: Array) -> Orbit:
-    """`found`, however it was found, with the derivatives of a fixed point of `period_map`."""
-    del period_map, q, tolerance
-    return found
-
-
-@differentiable.defjvp
-def _differentiable_jvp(period_map, primals, tangents):
-    q, found, tolerance = primals
-    q_dot = tangents[0]
-    orbit = differentiable(period_map, q, found, tolerance)
-    size = orbit.state.shape[0]
-
-    def both(zq: Array) -> Array:
-        return jnp.concatenate(period_map(zq[size:], zq[:size], orbit.periods, tolerance))
-
-    point = jnp.concatenate([orbit.state, q])
-    matrix = _known(explicit(jax.jacfwd(both)), point, orbit.matrix)
-    by_state, by_parameters = matrix[:, :size], matrix[:, size:]
-    pushed = by_parameters @ q_dot
-    state_dot = solve(jnp.eye(size, dtype=q.dtype) - by_state[:size], pushed[:size])
-    observed_dot = pushed[size:] + by_state[size:] @ state_dot
-    # A factor, not a summand: reverse mode transposes what is linear and drops what is added.
-    allowed = jnp.where(orbit.accepted, 1.0, jnp.nan)
-    still = jax.tree.map(_no_tangent, orbit)
-    return orbit, still._replace(state=state_dot * allowed, observed=observed_dot * allowed)
-
-
-@partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _known(function: Callable[[Array], Array], point: Array, value: Array) -> Array:
-    """`value`, known to be function(point), differentiated as such: nothing is computed twice."""
-    del function, point
-    return value
-
-
-@_known.defjvp
-def _known_jvp(function, primals, tangents):
-    point, value = primals
-    _, change = jax.jvp(function, (point,), (tangents[0],))
-    return _known(function, point, value), change
-
-
-def _no_tangent(x: Array):
-    if jnp.issubdtype(x.dtype, jnp.inexact):
-        return jnp.zeros_like(x)
-    return jnp.zeros(x.shape, jax.dtypes.float0)
 
 
 def _rough_pass(
@@ -325,18 +239,25 @@ def _visits(simulated: Callable, starts: Array, plan: Plan) -> Visits:
         after, displacement = jax.lax.map(one, z) if z.shape[0] == 1 else jax.vmap(one)(z)
         return after, Visits(after, displacement)
 
-    return jax.lax.scan(on, starts, plan)[1]
+    return loops.scan(on, starts, plan)[1]
 
 
 def _concluded(shot: Shot, until: float, n: Array, arrived: Array) -> Orbit:
-    """The orbit that Newton's method ended with, accepted by residual and multiplier alone."""
+    """The orbit that Newton's method ended with, accepted by residual, multiplier and displacement alone."""
     observed, matrix = shot.known
     size = shot.point.size
     # The last Newton step is taken on the linear map: its error is the residual squared.
     observed = observed + matrix[size:, :size] @ (shot.onward - shot.point)
     multiplier = spectral_radius(matrix[:size, :size])
-    good = (shot.residual < until) & (multiplier < STABLE)
+    # What rests has one velocity, however slowly the rest of it rings down.
+    rests = (observed[0] == 0) & (multiplier < 1)
+    good = (shot.residual < until) & (rests | ~unstable(shot.residual, multiplier))
     return Orbit(shot.onward, observed, shot.residual, multiplier, n, good, arrived, matrix)
+
+
+def unstable(residual: Array, multiplier: Array) -> Array:
+    """Whether a periodic motion was found that simulations leave."""
+    return (residual < _small(residual)) & ~(multiplier < STABLE)
 
 
 def _returning_after(visited: Array) -> Array:
@@ -349,23 +270,3 @@ def _returning_after(visited: Array) -> Array:
 
 def _small(like: Array) -> float:
     return max(RESIDUAL, 40 * float(jnp.finfo(like.dtype).eps))
-
-
-SQUARINGS = 12
-
-
-def spectral_radius(matrix: Array) -> Array:
-    """Largest modulus of the eigenvalues, from the growth of repeated squares (no LAPACK, any device).
-
-    With the Frobenius norm, 2^12 powers leave an error below log(n) / 2^12 relative.
-    """
-    power, log_size, weight = matrix, jnp.zeros((), matrix.dtype), 1.0
-    tiny = jnp.finfo(matrix.dtype).tiny
-    for _ in range(SQUARINGS):
-        norm = jnp.maximum(jnp.sqrt(jnp.sum(power**2)), tiny)
-        log_size = log_size + jnp.log(norm) * weight
-        power = power / norm
-        power = power @ power
-        weight = weight / 2
-    norm = jnp.maximum(jnp.sqrt(jnp.sum(power**2)), tiny)
-    return jnp.exp(log_size + jnp.log(norm) * weight)

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.custom_derivatives import SymbolicZero
 
+from diffmicro import _loops as loops
+from diffmicro.autodiff.rules import Changes, change_along, known
 from diffmicro.dynamics.kernel import Kernel, where_needed
 from diffmicro.dynamics.series import derivative, value
 
@@ -50,31 +51,15 @@ class Crossing(NamedTuple):
     misordered: Array
 
 
-@partial(jax.custom_jvp, nondiff_argnums=(0,))
 def root(guard: Callable[[Any, Array], Array], given: Any, guess: Array) -> Array:
     """`guess`, taken to be a root of guard(given, .), with the derivative that a root has."""
-    del guard, given
-    return guess
+    return known(partial(_root_rule, guard), guess, given)
 
 
-@partial(root.defjvp, symbolic_zeros=True)
-def _root_jvp(guard, primals, tangents):
-    given, guess = primals
-    at = root(guard, given, guess)
-    # Along what moves alone: arithmetic with zeros is not free.
-    leaves, tree = jax.tree.flatten(given)
-    changes = jax.tree.leaves(tangents[0], is_leaf=lambda t: isinstance(t, SymbolicZero))
-    moved = [i for i, t in enumerate(changes) if not isinstance(t, SymbolicZero)]
-
-    def along(*values: Array) -> Array:
-        new = dict(zip(moved, values, strict=True))
-        return guard(tree.unflatten([new.get(i, leaf) for i, leaf in enumerate(leaves)]), at)
-
-    if not moved:
-        return at, jnp.zeros_like(at)
-    _, change = jax.jvp(along, [leaves[i] for i in moved], [changes[i] for i in moved])
+def _root_rule(guard: Callable, at: Array, given: Any, changes: Changes) -> Array:
+    change = change_along(lambda given: guard(given, at), given, changes)
     _, slope = jax.jvp(lambda t: guard(given, t), (at,), (jnp.ones_like(at),))
-    return at, -change / jnp.where(slope == 0, 1.0, slope)
+    return -change / jnp.where(slope == 0, 1.0, slope)
 
 
 def first_crossing(guards: Sequence[Sequence[Array]], end: Array, kernel: Kernel) -> Crossing:
@@ -180,7 +165,7 @@ def _newton(polynomial: list[Array], low: Array, high: Array) -> Array:
         return jnp.where(inside, onward, 0.5 * (low + high)), low, high
 
     # A loop, as XLA would copy the early steps into every use of the late ones.
-    return jax.lax.fori_loop(0, NEWTON_STEPS, closer, (time, low, high))[0]
+    return loops.fori_loop(0, NEWTON_STEPS, closer, (time, low, high))[0]
 
 
 def stationary_point(polynomial: Sequence[Array], end: Array) -> tuple[Array, Array]:
@@ -204,7 +189,7 @@ def stationary_point(polynomial: Sequence[Array], end: Array) -> tuple[Array, Ar
         return jnp.where(inside, onward, 0.5 * (low + high)), low, high
 
     start = (jax.lax.stop_gradient(x) for x in (guess, jnp.zeros_like(end), end))
-    time = jax.lax.fori_loop(0, STATIONARY_STEPS, closer, tuple(start))[0]
+    time = loops.fori_loop(0, STATIONARY_STEPS, closer, tuple(start))[0]
     return jax.lax.stop_gradient(time), exists
 
 

@@ -8,11 +8,12 @@ ordinary Python: `stiffness * (gap - 1.0) + force / (gap + fit)**2` works on num
 
 Why series and not Runge-Kutta: the step is a polynomial in time, so every event inside it is the root of a
 polynomial and the state at the event is its value there, to the full order and without one more evaluation
-of the force. Not here: functions beyond + - * / **n, sin and cos; add a recurrence when a device needs it.
+of the force. The functions below (`exp`, `log`, `sqrt`, `power`, `tanh`, `sin`, `cos`, `where`) take numbers
+too. Not here: what has no Taylor series, such as the sign or the size of a state; a kink is an event (`hybrid`).
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import jax.numpy as jnp
 from jax import Array
@@ -45,9 +46,8 @@ class Series:
     want to store rather than have recomputed (see `kernel`).
     """
 
-    # Array operands must leave `array * series` to this class.
-    __array_priority__ = 1000
-    __jax_array__ = None
+    # NumPy must leave `array * series` to this class; JAX does so by itself for what it does not know.
+    __array_ufunc__ = None
 
     def __init__(self, rule: Callable[[int], Coefficient], products: "list[Series] | None" = None):
         self._rule = rule
@@ -122,15 +122,28 @@ class Series:
     def __rtruediv__(self, other: Any) -> "Series":
         return series(other) / self
 
-    def __pow__(self, exponent: int) -> "Series":
-        if exponent < 1:
-            raise ValueError(
-                f"Series ** {exponent}: only whole powers of at least 1; divide instead."
-            )
-        half = self ** (exponent // 2) if exponent > 1 else None
-        if half is None:
+    def __pow__(self, exponent: Any) -> "Series":
+        if not isinstance(exponent, int | float) or exponent < 1 or exponent % 1:
+            return power(self, exponent)
+        if exponent == 1:
             return self
+        half = self ** (exponent // 2)
         return half * half if exponent % 2 == 0 else half * half * self
+
+    def _refused(self, *_: object) -> NoReturn:
+        raise TypeError(NO_SIGN)
+
+    __abs__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __float__ = _refused
+    __eq__ = __ne__ = _refused  # pyright: ignore[reportAssignmentType]
+    __hash__ = object.__hash__
+
+
+NO_SIGN = (
+    "Inside a step the motion is a Taylor series in time, which has no sign, no size and no order, so no force "
+    "can be chosen by them. Take Coulomb for dry friction, OneSidedSpring or Impact for a stop (they find the "
+    "instant at which the force changes), where(flag, a, b) for a choice by a parameter, sqrt(x * x + width**2) "
+    "for a smooth |x|."
+)
 
 
 def series(value: Any) -> Series:
@@ -145,23 +158,110 @@ def line(start: Array, rise: Array) -> Series:
     return Series(lambda k: start if k == 0 else (rise if k == 1 else None))
 
 
+def _moments(a: Series, b: Series, k: int) -> Coefficient:
+    """sum_i i a_i b_{k-i} / k: coefficient k of the integral of a' b."""
+    total = _sum(
+        [_times(i * a[i], b[k - i]) if a[i] is not None else None for i in range(1, k + 1)]
+    )
+    return None if total is None else total * (1.0 / k)
+
+
+def _less(a: Coefficient, b: Coefficient) -> Coefficient:
+    return _plus(a, None if b is None else -b)
+
+
 def sin_cos(angle: Any) -> tuple[Any, Any]:
     """Sine and cosine of a number or a series (the two recurrences need each other)."""
     if not isinstance(angle, Series):
         return jnp.sin(angle), jnp.cos(angle)
-
-    def chain(of: Series, k: int, sign: float) -> Coefficient:
-        total = _sum(
-            [
-                _times(i * angle[i], of[k - i]) if angle[i] is not None else None
-                for i in range(1, k + 1)
-            ]
-        )
-        return None if total is None else (sign / k) * total
-
-    sine = angle._product(angle, lambda k: jnp.sin(angle[0]) if k == 0 else chain(cosine, k, 1.0))
-    cosine = angle._product(angle, lambda k: jnp.cos(angle[0]) if k == 0 else chain(sine, k, -1.0))
+    sine = angle._product(
+        angle, lambda k: jnp.sin(angle[0]) if k == 0 else _moments(angle, cosine, k)
+    )
+    cosine = angle._product(
+        angle,
+        lambda k: jnp.cos(angle[0]) if k == 0 else _less(None, _moments(angle, sine, k)),
+    )
     return sine, cosine
+
+
+def sin(angle: Any) -> Any:
+    """Sine. Who needs the cosine too takes `sin_cos`."""
+    return sin_cos(angle)[0]
+
+
+def cos(angle: Any) -> Any:
+    """Cosine. Who needs the sine too takes `sin_cos`."""
+    return sin_cos(angle)[1]
+
+
+def exp(x: Any) -> Any:
+    """Exponential: y' = y x'."""
+    if not isinstance(x, Series):
+        return jnp.exp(x)
+    y = x._product(x, lambda k: jnp.exp(x[0]) if k == 0 else _moments(x, y, k))
+    return y
+
+
+def log(x: Any) -> Any:
+    """Natural logarithm: x y' = x'."""
+    if not isinstance(x, Series):
+        return jnp.log(x)
+
+    def rule(k: int) -> Coefficient:
+        if k == 0:
+            return jnp.log(x[0])
+        known = _sum([_times(_times(y[i], x[k - i]), i / k) for i in range(1, k)])
+        return _times(_less(x[k], known), 1.0 / x[0])
+
+    y = x._product(x, rule)
+    return y
+
+
+def power(x: Any, exponent: Any) -> Any:
+    """x to a real power, for x above zero: x y' = exponent y x'."""
+    if not isinstance(x, Series):
+        return jnp.power(x, exponent)
+
+    def rule(k: int) -> Coefficient:
+        if k == 0:
+            return jnp.power(x[0], exponent)
+        known = _sum(
+            [_times(_times(x[i], y[k - i]), exponent * i - (k - i)) for i in range(1, k + 1)]
+        )
+        return _times(known, 1.0 / (k * x[0]))
+
+    y = x._product(x, rule)
+    return y
+
+
+def sqrt(x: Any) -> Any:
+    """Square root, for x above zero."""
+    return power(x, 0.5) if isinstance(x, Series) else jnp.sqrt(x)
+
+
+def tanh(x: Any) -> Any:
+    """Hyperbolic tangent: y' = (1 - y^2) x'."""
+    if not isinstance(x, Series):
+        return jnp.tanh(x)
+    y = x._product(x, lambda k: jnp.tanh(x[0]) if k == 0 else _moments(x, rest, k))
+    rest = 1.0 - y * y
+    return y
+
+
+def where(flag: Any, one: Any, other: Any) -> Any:
+    """`one` where the flag is set, else `other`; the flag is known for the whole step (a mode, a parameter)."""
+    if isinstance(flag, Series):
+        raise TypeError(NO_SIGN)
+    if not isinstance(one, Series) and not isinstance(other, Series):
+        return jnp.where(flag, one, other)
+    a, b = series(one), series(other)
+
+    def rule(k: int) -> Coefficient:
+        if a[k] is None and b[k] is None:
+            return None
+        return jnp.where(flag, *(0.0 if c is None else c for c in (a[k], b[k])))
+
+    return a._with(b, rule)
 
 
 def value(coefficients: Sequence[Coefficient], at: Array | float) -> Array:

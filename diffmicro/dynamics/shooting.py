@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro import _loops as loops
 from diffmicro.nonsmooth.elimination import solve
 
 LONGEST_STEP = 1.0
@@ -42,7 +43,7 @@ def aim(start: Array, known: Any = None) -> Shot:
 
 def newton(mapped: Pass, n: Array, shot: Shot, limit: Array | int, until: float) -> Shot:
     """Newton steps up to a residual, at most `limit`."""
-    return jax.lax.while_loop(
+    return loops.while_loop(
         lambda shot: _goes_on(shot, limit, until),
         lambda shot: _improved(shot, mapped(shot.onward, n)),
         shot,
@@ -102,7 +103,7 @@ def visit_and_newton(
         return i + 1, at, visits, jax.tree.map(choose, aimed, _improved(shot, told))
 
     first = jnp.where(skip, planned, 0)
-    _, _, visits, shot = jax.lax.while_loop(
+    _, _, visits, shot = loops.while_loop(
         lambda carry: (carry[0] < planned) | _goes_on(carry[3], limit, until),
         onward,
         (first, starts, visits, shot),
@@ -111,7 +112,9 @@ def visit_and_newton(
 
 
 def _goes_on(shot: Shot, limit: Array | int, until: float) -> Array:
-    return (shot.tries < limit) & ~(shot.residual < until)
+    # A pass that was lost, from a point that the search goes back to, would be lost again.
+    lost = jnp.isnan(shot.residual) & ~jnp.any(jnp.abs(shot.onward - shot.point) > 0)
+    return (shot.tries < limit) & ~(shot.residual < until) & ~lost
 
 
 def _improved(shot: Shot, told: tuple[Array, Array, Any]) -> Shot:

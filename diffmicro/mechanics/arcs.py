@@ -25,6 +25,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro import _loops as loops
 from diffmicro._types import Matrix, Scalar, Vector
 from diffmicro.nonsmooth.elimination import solve
 from diffmicro.nonsmooth.implicit import with_implicit_derivative
@@ -79,7 +80,7 @@ class Arc(NamedTuple):
 def march(load: Vector, angle: Scalar, softness: Vector | None, segments: int, slopes: bool) -> Arc:
     """The arc's end under a load (F_x, F_y, M0). `softness` is (a, g), None for the inextensible beam."""
     step = angle / segments
-    return jax.lax.fori_loop(
+    return loops.fori_loop(
         0, segments, lambda _, arc: _advance(arc, load, step, softness), _start(load, slopes)
     )
 
@@ -93,7 +94,7 @@ def trace(load: Vector, angle: Scalar, softness: Vector | None, points: int) -> 
         arc = _advance(arc, load, step, softness)
         return arc, arc
 
-    _, path = jax.lax.scan(go, start, None, length=points)
+    _, path = loops.scan(go, start, None, length=points)
     return jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), start, path)
 
 

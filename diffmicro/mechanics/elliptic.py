@@ -11,8 +11,8 @@ Left out: incomplete integrals, the third kind, parameters above one.
 
 import jax.numpy as jnp
 
-from diffmicro._parameters import as_arrays
 from diffmicro._types import Lanes
+from diffmicro.parameters import as_arrays
 
 MEANS = 9
 """Steps of the mean: ratios down to 1e-30 end within rounding."""

@@ -28,7 +28,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from diffmicro._results import RESULTS, code
+from diffmicro import _loops as loops
 from diffmicro._types import Count, Matrix, Scalar, Vector
 from diffmicro.mechanics import arcs
 from diffmicro.mechanics.linkage import (
@@ -45,6 +45,7 @@ from diffmicro.mechanics.linkage import (
     turn,
 )
 from diffmicro.nonsmooth.implicit import with_implicit_derivative
+from diffmicro.results import RESULTS, code
 
 CONTRACTION = 0.5
 """Largest ratio of a Newton correction to the one before, and of the first to the predicted step."""
@@ -136,63 +137,12 @@ def follow(
     """
     linkage, start, begin, goal = jax.lax.stop_gradient((linkage, start, begin, goal))
     pushes = jax.lax.stop_gradient(tuple(pushes))
-    shape, dtype = start.q.shape, start.q.dtype
-    rate_wrench, rate_value = goal.wrench - begin.wrench, goal.value - begin.value
-
-    few = max(segments // COARSER, 1)
-    loose = jnp.maximum(tolerance, LOOSE)
-
-    def unfinished(walk: "_Walk") -> Array:
-        return (walk.at < 1) & (walk.step > 0) & (walk.count < MOST_ITERATIONS)
-
-    def iterate(walk: "_Walk") -> "_Walk":
-        t = jnp.where(walk.started, jnp.minimum(walk.at + walk.step, 1.0), 0.0)
-        here = Conditions(
-            begin.wrench + t * rate_wrench,
-            goal.by_force,
-            goal.by_travel,
-            begin.value + t * rate_value,
-        )
-        (moved, along), sign, loads, by_sides = _newton(
-            linkage, pushes, walk.trial, here, rate_wrench, rate_value, few
-        )
-        trial, size = _moved(linkage, walk.trial, moved, loads, by_sides)
-        kept = jnp.isfinite(size) & ((size <= CONTRACTION * walk.size) | (size < loose))
-        same = (sign == walk.sign) | ~walk.started
-        arrived = (kept & (size < loose) & same) | (~walk.started & jnp.isfinite(size))
-        failed = ~arrived & ~(kept & (size >= loose))
-
-        q_rate, f_rate = _split(along, shape)
-        rate = State(q_rate, _follow(linkage, by_sides, q_rate), f_rate)
-        doubled = jnp.where(walk.started, 2 * walk.step, first_step)
-        halved = jnp.where(walk.step > SMALLEST_STEP, 0.5 * walk.step, 0.0)
-        base = _choose(arrived, trial, walk.base)
-        rate = _choose(arrived, rate, walk.rate)
-        done = jnp.where(arrived, t, walk.at)
-        step = jnp.where(arrived, jnp.minimum(doubled, 1 - done), walk.step)
-        step = jnp.where(failed, halved, step)
-        anew = arrived | failed
-        predicted = jax.tree.map(lambda x, slope: x + step * slope, base, rate)
-        reach = jnp.maximum(jnp.max(jnp.abs(rate.q)), jnp.max(jnp.abs(rate.loads)))
-        # At its end the walk stays on the point that was found.
-        onward = _choose(arrived & (done >= 1), trial, predicted)
-        return _Walk(
-            base=base,
-            rate=rate,
-            trial=_choose(anew, onward, trial),
-            at=done,
-            step=jnp.where(walk.started, step, jnp.where(arrived, first_step, 0.0)),
-            size=jnp.where(anew, step * reach, size),
-            sign=jnp.where(walk.started, walk.sign, sign),
-            count=walk.count + 1,
-            started=jnp.asarray(True),
-        )
-
-    zero, one = jnp.zeros((), dtype), jnp.ones((), dtype)
-    walk = _Walk(
-        start, start, start, zero, one, one * jnp.inf, zero, jnp.asarray(0), jnp.asarray(False)
-    )
-    walk = jax.lax.while_loop(unfinished, iterate, walk)
+    few, loose = max(segments // COARSER, 1), jnp.maximum(tolerance, LOOSE)
+    route = _Route(linkage, pushes, begin, goal, few, loose, first_step)
+    zero = jnp.zeros((), start.q.dtype)
+    infinite, counted, started = zero + jnp.inf, jnp.asarray(0), jnp.asarray(False)
+    walk = _Walk(start, start, start, zero, zero + 1, infinite, zero, counted, started)
+    walk = loops.while_loop(_unfinished, lambda walk: _walked(route, walk), walk)
 
     def unsharp(sharp: tuple[State, Array, Count]) -> Array:
         _, size, count = sharp
@@ -201,18 +151,90 @@ def follow(
     def sharpen(sharp: tuple[State, Array, Count]) -> tuple[State, Array, Count]:
         state, _, count = sharp
         (moved, _), _, loads, by_sides = _newton(
-            linkage, pushes, state, goal, rate_wrench, rate_value, segments
+            linkage, pushes, state, goal, *route.rates(), segments
         )
         state, size = _moved(linkage, state, moved, loads, by_sides)
         return state, jnp.where(jnp.isfinite(size), size, jnp.inf), count + 1
 
     # A walk that did not arrive is left as it is.
     size = jnp.where(walk.at >= 1, jnp.inf, zero)
-    state, size, more = jax.lax.while_loop(unsharp, sharpen, (walk.base, size, jnp.asarray(0)))
+    state, size, more = loops.while_loop(unsharp, sharpen, (walk.base, size, jnp.asarray(0)))
     outcome = jnp.where(walk.at >= 1, code(RESULTS.successful), code(RESULTS.past_fold))
     limit = (walk.at < 1) & (walk.step > 0) | (size >= tolerance)
     outcome = jnp.where(limit, code(RESULTS.not_converged), outcome)
     return Found(state, outcome, walk.count + more, walk.at)
+
+
+class _Route(NamedTuple):
+    """A straight way of the conditions from `begin` to `goal`.
+
+    few: segments of an arc on the way. loose: size of a correction that is good enough there.
+    first_step: the share of the way that is tried first.
+    """
+
+    linkage: Linkage
+    pushes: Sequence[Push]
+    begin: Conditions
+    goal: Conditions
+    few: int
+    loose: Array
+    first_step: float
+
+    def rates(self) -> tuple[Array, Array]:
+        """Change of wrench and value over the whole way."""
+        return self.goal.wrench - self.begin.wrench, self.goal.value - self.begin.value
+
+    def at(self, t: Array) -> Conditions:
+        """The conditions after a share t of the way."""
+        wrench, value = self.rates()
+        goal, begin = self.goal, self.begin
+        return Conditions(
+            begin.wrench + t * wrench, goal.by_force, goal.by_travel, begin.value + t * value
+        )
+
+
+def _unfinished(walk: "_Walk") -> Array:
+    return (walk.at < 1) & (walk.step > 0) & (walk.count < MOST_ITERATIONS)
+
+
+def _walked(route: _Route, walk: "_Walk") -> "_Walk":
+    """One Newton step more. Where it arrives the walk goes on along the slope, where it fails its step halves."""
+    linkage, shape = route.linkage, walk.trial.q.shape
+    t = jnp.where(walk.started, jnp.minimum(walk.at + walk.step, 1.0), 0.0)
+    (moved, along), sign, loads, by_sides = _newton(
+        linkage, route.pushes, walk.trial, route.at(t), *route.rates(), route.few
+    )
+    trial, size = _moved(linkage, walk.trial, moved, loads, by_sides)
+    kept = jnp.isfinite(size) & ((size <= CONTRACTION * walk.size) | (size < route.loose))
+    same = (sign == walk.sign) | ~walk.started
+    arrived = (kept & (size < route.loose) & same) | (~walk.started & jnp.isfinite(size))
+    failed = ~arrived & ~(kept & (size >= route.loose))
+
+    q_rate, f_rate = _split(along, shape)
+    rate = State(q_rate, _follow(linkage, by_sides, q_rate), f_rate)
+    doubled = jnp.where(walk.started, 2 * walk.step, route.first_step)
+    halved = jnp.where(walk.step > SMALLEST_STEP, 0.5 * walk.step, 0.0)
+    base = _choose(arrived, trial, walk.base)
+    rate = _choose(arrived, rate, walk.rate)
+    done = jnp.where(arrived, t, walk.at)
+    step = jnp.where(arrived, jnp.minimum(doubled, 1 - done), walk.step)
+    step = jnp.where(failed, halved, step)
+    anew = arrived | failed
+    predicted = jax.tree.map(lambda x, slope: x + step * slope, base, rate)
+    reach = jnp.maximum(jnp.max(jnp.abs(rate.q)), jnp.max(jnp.abs(rate.loads)))
+    # At its end the walk stays on the point that was found.
+    onward = _choose(arrived & (done >= 1), trial, predicted)
+    return _Walk(
+        base=base,
+        rate=rate,
+        trial=_choose(anew, onward, trial),
+        at=done,
+        step=jnp.where(walk.started, step, jnp.where(arrived, route.first_step, 0.0)),
+        size=jnp.where(anew, step * reach, size),
+        sign=jnp.where(walk.started, walk.sign, sign),
+        count=walk.count + 1,
+        started=jnp.asarray(True),
+    )
 
 
 def _moved(linkage, state, change, loads, by_sides) -> tuple[State, Scalar]:
@@ -224,6 +246,13 @@ def _moved(linkage, state, change, loads, by_sides) -> tuple[State, Scalar]:
 
 
 class _Walk(NamedTuple):
+    """A walk under way: the last point found and the slope there, the point being tried.
+
+    at: share of the way that is found. step: the next one. size: of the correction before, to be undercut.
+    sign: of the determinant at the start, which a fold changes. count: Newton steps.
+    started: the start was corrected.
+    """
+
     base: State
     rate: State
     trial: State
@@ -291,7 +320,7 @@ def _eliminate(system: Matrix) -> tuple[Matrix, Scalar]:
         system = jnp.where((row == k)[:, None], own[None, :], system - others[:, None] * own[None])
         return system, sign * jnp.sign(pivot)
 
-    system, sign = jax.lax.fori_loop(0, n, clear, (system, jnp.ones_like(system[0, 0])))
+    system, sign = loops.fori_loop(0, n, clear, (system, jnp.ones_like(system[0, 0])))
     return system[:, n:], sign
 
 

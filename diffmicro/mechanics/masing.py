@@ -24,6 +24,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro import _loops as loops
 from diffmicro._types import Count, Flag, Scalar, Vector
 
 
@@ -78,7 +79,7 @@ class Masing(eqx.Module):
     def move(self, state: Memory, changes: Vector, rates: Vector) -> Memory:
         """State after monotone changes of the displacement, one after the other; rates do not matter."""
         del rates
-        end, _ = jax.lax.scan(lambda s, change: (self._piece(s, change), None), state, changes)
+        end, _ = loops.scan(lambda s, change: (self._piece(s, change), None), state, changes)
         return end
 
     def force(self, state: Memory, rate: Scalar) -> Scalar:
@@ -147,7 +148,7 @@ def _close_loops(known: tuple[Vector, Scalar, Scalar], virgin: Flag, top: Count)
         # The only reversal after sliding has no loop to close: its branch ends where all slides again.
         return (mirrored | (top > 1)) & (jnp.abs(at - last) >= jnp.abs(before - last))
 
-    return jax.lax.while_loop(closes, lambda top: jnp.maximum(top - 2, 0), top)
+    return loops.while_loop(closes, lambda top: jnp.maximum(top - 2, 0), top)
 
 
 class Outline(eqx.Module):
@@ -202,7 +203,7 @@ class Outline(eqx.Module):
             return low, high, jnp.where(inside, newton, (low + high) / 2)
 
         begin = (jnp.zeros_like(start), jnp.ones_like(start), start)
-        return jax.lax.while_loop(off, improve, begin)[2]
+        return loops.while_loop(off, improve, begin)[2]
 
 
 def _power(x: Array, exponent: Array) -> Array:

@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro import _loops as loops
 from diffmicro._types import Matrix, Vector
 
 Real = Any
@@ -180,7 +181,7 @@ def driven(
         return state, state
 
     rest = jnp.zeros_like(frequency), jnp.zeros_like(frequency)
-    _, (q, rate) = jax.lax.scan(one, rest, (force[:-1], force[1:]))
+    _, (q, rate) = loops.scan(one, rest, (force[:-1], force[1:]))
     return (
         jnp.concatenate([rest[0][None], q]),
         jnp.concatenate([rest[1][None], rate]),

@@ -18,10 +18,10 @@ oscillation, however small.
 """
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro import _loops as loops
 from diffmicro._types import Lanes
 
 SINGLE_STATE_LAWS = ("dahl", "lugre", "elastoplastic", "ceim")
@@ -93,7 +93,7 @@ class SingleState(eqx.Module):
                 jnp.where(moving, pulled, z + way / PARTS), jnp.maximum(limit, z)
             ), None
 
-        along, _ = jax.lax.scan(part, along, None, length=PARTS)
+        along, _ = loops.scan(part, along, None, length=PARTS)
         return jnp.where(direction == 0, elastic, direction * along)
 
     def force(self, elastic: Array, rate: Array) -> Array:

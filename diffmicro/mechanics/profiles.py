@@ -32,9 +32,10 @@ import numpy as np
 from jax import Array
 from jax.scipy.special import gammaln
 
-from diffmicro._parameters import as_arrays
+from diffmicro import _loops as loops
 from diffmicro._types import Lanes
 from diffmicro.nonsmooth.implicit import with_implicit_derivative
+from diffmicro.parameters import as_arrays
 
 NODES = 48
 """Gauss-Legendre nodes of the integrals over smooth functions."""
@@ -267,7 +268,7 @@ def contact_radius(profile: Profile, force: Array | float, modulus: Array | floa
         jnp.ones((), dtype),
         jnp.zeros((), jnp.int32),
     )
-    z, _, _ = jax.lax.while_loop(again, improve, first)
+    z, _, _ = loops.while_loop(again, improve, first)
     return with_implicit_derivative(_condition, _radius(z, start)[None], inputs)[0]
 
 

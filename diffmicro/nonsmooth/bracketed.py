@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from diffmicro import _loops as loops
 from diffmicro._types import Flag, Scalar
 from diffmicro.nonsmooth.implicit import with_implicit_derivative
 
@@ -43,7 +44,7 @@ def rising_root(
         return new, low, high, jnp.abs(new - z) <= precision * jnp.abs(new), count + 1
 
     start = (0.5 * (low + high), low, high, jnp.zeros((), bool), jnp.zeros((), jnp.int32))
-    root = jax.lax.while_loop(again, improve, start)[0]
+    root = loops.while_loop(again, improve, start)[0]
 
     return with_implicit_derivative(_Condition(function), root[None], inputs)[0]
 

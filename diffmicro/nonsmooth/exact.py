@@ -12,7 +12,6 @@ its bound and w zero) makes the derivative one-sided; the solution's `margin` is
 import jax
 import jax.numpy as jnp
 
-from diffmicro._results import RESULTS, code, from_code
 from diffmicro._types import Count, ScalarLike, Vector
 from diffmicro.nonsmooth.elimination import solve
 from diffmicro.nonsmooth.implicit import with_implicit_derivative
@@ -25,6 +24,7 @@ from diffmicro.nonsmooth.problems import (
     nondimensional,
     residual,
 )
+from diffmicro.results import RESULTS, code, from_code
 
 
 def default_tolerance(dtype) -> float:

@@ -4,7 +4,7 @@ For a root z* of condition(z, inputs) = 0 the implicit function theorem gives
 
     dz = -(d condition / dz)^-1 (d condition / d inputs) d inputs.
 
-The rule is a `jax.custom_jvp` that calls itself for the root, so that forward, reverse and higher
+The rule differentiates the root by itself again (`_rules.known`), so that forward, reverse and higher
 derivatives are right (a single Newton correction at the root has a wrong second derivative).
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 import jax
 
 from diffmicro._types import Vector
+from diffmicro.autodiff.rules import Changes, change_along, known
 from diffmicro.nonsmooth.elimination import solve
 
 
@@ -27,20 +28,11 @@ def with_implicit_derivative(
     vanishes at the root. Nothing that `root` was computed from, such as the solver's start, has a
     derivative. Where the condition's Jacobian is singular the derivative is NaN.
     """
-    return _attach(condition, jax.lax.stop_gradient(root), inputs)
+    return known(partial(_implicit_rule, condition), root, inputs)
 
 
-@partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _attach(condition, root, inputs):
-    del condition, inputs
-    return root
-
-
-@_attach.defjvp
-def _attach_jvp(condition, primals, tangents):
-    root, inputs = primals
-    _, inputs_dot = tangents
-    root = _attach(condition, root, inputs)
-    _, defect = jax.jvp(lambda given: condition(root, given), (inputs,), (inputs_dot,))
-    jacobian = jax.jacfwd(condition)(root, inputs)
-    return root, -solve(jacobian, defect)
+def _implicit_rule(
+    condition: Callable[[Vector, Any], Vector], root: Vector, inputs: Any, changes: Changes
+) -> Vector:
+    defect = change_along(lambda given: condition(root, given), inputs, changes)
+    return -solve(jax.jacfwd(condition)(root, inputs), defect)

@@ -19,6 +19,7 @@ matrices it may end in a local minimum of |Phi|, and for problems without a solu
 import jax
 import jax.numpy as jnp
 
+from diffmicro import _loops as loops
 from diffmicro._types import Vector
 from diffmicro.nonsmooth.elimination import solve
 from diffmicro.nonsmooth.exact import default_tolerance, finish
@@ -81,7 +82,7 @@ def solve_newton(
         return z, jnp.where(improved, merits[best], merit), residual(scaled, z), count
 
     state = (start, _merit(scaled, start), residual(scaled, start), jnp.asarray(0))
-    z, _, _, count = jax.lax.while_loop(unfinished, iterate, state)
+    z, _, _, count = loops.while_loop(unfinished, iterate, state)
     return finish(box, z * units.z, count, tolerance)
 
 

@@ -20,12 +20,12 @@ Left out: nonlinear problems and cones (friction cones are boxes only when the b
 """
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from diffmicro._results import RESULTS
+from diffmicro import _loops as loops
 from diffmicro._types import Count, Matrix, Scalar, ScalarLike, Vector
+from diffmicro.results import RESULTS
 
 SMOOTH_CLIP_HALVINGS = 60  # finer than the rounding of 64-bit numbers
 
@@ -167,7 +167,7 @@ def _smooth_clip(target, lower, upper, width):
         return jnp.where(too_far, low, middle), jnp.where(too_far, middle, high)
 
     bracket = jnp.maximum(lower, clipped - reach), jnp.minimum(upper, clipped + reach)
-    return sum(jax.lax.fori_loop(0, SMOOTH_CLIP_HALVINGS, halve, bracket)) / 2
+    return sum(loops.fori_loop(0, SMOOTH_CLIP_HALVINGS, halve, bracket)) / 2
 
 
 def barrier(z: Vector, lower: Vector, upper: Vector, width: ScalarLike) -> tuple[Vector, Vector]:

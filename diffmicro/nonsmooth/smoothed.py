@@ -24,6 +24,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from diffmicro import _loops as loops
 from diffmicro._types import ScalarLike, Vector
 from diffmicro.nonsmooth.elimination import solve
 from diffmicro.nonsmooth.exact import default_tolerance, judged
@@ -155,7 +156,7 @@ def _follow_path(problem, width, max_iterations) -> tuple[Vector, Array]:
     point = _Point(start, jnp.where(has_lower, ones, 0), jnp.where(has_upper, ones, 0))
     wrong = impossible(problem) | ~(width > 0)
     polished = jnp.where(wrong, POLISHING_STEPS, 0)
-    point, _, count = jax.lax.while_loop(unfinished, iterate, (point, polished, jnp.asarray(0)))
+    point, _, count = loops.while_loop(unfinished, iterate, (point, polished, jnp.asarray(0)))
     return point.z, count
 
 

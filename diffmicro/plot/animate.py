@@ -1,19 +1,27 @@
 """Animations of devices: GIF or MP4, or a strip of frames as one PNG.
 
-Each `diffmicro.plot.<device>` has `animation(design, setting, frames)`, which calculates the motion and
-gives a figure, a function that draws frame i into it, and the number of frames. MP4 needs the package
-`imageio-ffmpeg` (the extra `animate`).
+A `Device` names its `animation(design, setting, frames)`, which calculates the motion and gives a figure, a
+function that draws frame i into it, and the number of frames; without one its states are drawn over time
+(`states`). MP4 needs the package `imageio-ffmpeg` (the extra `animate`).
 """
 
+import os
 from collections.abc import Callable
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
+
+from diffmicro._device import Device, hooked
+from diffmicro._files import replace
+from diffmicro.devices import as_device
+from diffmicro.parameters import whole_number
+from diffmicro.plot import states
 
 ENDINGS = (".gif", ".mp4", ".png")
 
@@ -32,33 +40,52 @@ class Animation(NamedTuple):
     frames: int
 
 
-def animate(device: str, design: Any, setting: Any, path: Path, frames: int = 80) -> Path:
+def animate(device: Device | str, design: Any, setting: Any, path: Path, frames: int = 80) -> Path:
     """Write the device's motion to a file; its ending says how."""
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise ValueError(f"{path}: the ending has to be one of {', '.join(ENDINGS)}.")
-    if not 2 <= frames <= 2000:
-        raise ValueError(f"frames = {frames} is not allowed; it has to be from 2 to 2000.")
+    frames = whole_number("frames", frames, 80, 2, 2000)
     if ending == ".mp4":
         _ffmpeg()
-    made = Animation(*import_module(f"diffmicro.plot.{device}").animation(design, setting, frames))
+    device = as_device(device)
+    if device.animation is None:
+        made = Animation(*states.animation(device, design, setting, frames))
+    else:
+        made = Animation(*hooked(device.animation)(design, setting, frames))
     if ending == ".png":
         count = STRIP[0] * STRIP[1]
         shown = np.unique(np.linspace(0, made.frames - 1, count).round().astype(int))
-        _strip([_frame(made, int(i)) for i in shown]).save(path)
+        _keep(_strip([_frame(made, int(i)) for i in shown]), path, format="png")
         return path
     images = [_frame(made, i) for i in range(made.frames)]
     if ending == ".gif":
         first, *rest = [image.quantize(128) for image in images]
-        first.save(path, save_all=True, append_images=rest, duration=1000 // RATE, loop=0)
+        options = dict(save_all=True, append_images=rest, duration=1000 // RATE, loop=0)
+        _keep(first, path, format="gif", **options)
         return path
-    width, height = (n - n % 2 for n in images[0].size)  # the codec wants even sizes
-    writer = _ffmpeg().write_frames(str(path), (width, height), fps=RATE)
-    writer.send(None)
-    for image in images:
-        writer.send(image.crop((0, 0, width, height)).tobytes())
-    writer.close()
+    _film(images, path)
     return path
+
+
+def _keep(image: Image.Image, path: Path, **options: Any) -> None:
+    """Write the image whole or not at all."""
+    content = BytesIO()
+    image.save(content, **options)
+    replace(path, content.getvalue())
+
+
+def _film(images: list[Image.Image], path: Path) -> None:
+    """Write an MP4 whole or not at all."""
+    width, height = (n - n % 2 for n in images[0].size)  # the codec wants even sizes
+    with TemporaryDirectory(dir=path.parent) as folder:
+        film = Path(folder) / path.name
+        writer = _ffmpeg().write_frames(str(film), (width, height), fps=RATE)
+        writer.send(None)
+        for image in images:
+            writer.send(image.crop((0, 0, width, height)).tobytes())
+        writer.close()
+        os.replace(film, path)
 
 
 def _frame(made: Animation, i: int) -> Image.Image:

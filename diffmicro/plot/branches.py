@@ -1,4 +1,4 @@
-"""Velocity over a parameter along branches of periodic motions.
+"""A response, mostly the velocity, over a parameter along branches of periodic motions.
 
 Stable motions are solid, unstable ones dashed; folds, and grazing points where an impact appears or
 vanishes, are marked. Where two solid lines lie above each other the device has hysteresis.
@@ -12,15 +12,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 
-class VelocityBranch(Protocol):
-    """What is drawn of a branch; `WrmmaBranch` is one."""
+class AnyBranch(Protocol):
+    """What is drawn of a branch beside a response; `WrmmaBranch` is one."""
 
     @property
     def key(self) -> str: ...
     @property
     def parameter(self) -> np.ndarray: ...
-    @property
-    def velocity(self) -> np.ndarray: ...
     @property
     def stable(self) -> np.ndarray: ...
     @property
@@ -35,14 +33,15 @@ MARK: dict[str, Any] = dict(s=42, facecolor="white", edgecolor="black", zorder=3
 
 
 def plot_branches(
-    branches: Sequence[VelocityBranch],
+    branches: Sequence[AnyBranch],
     axes: Axes | None = None,
     *,
+    response: str = "velocity",
     label: str | None = None,
     scale: float = 1e3,
     unit: str = "mm/s",
 ) -> Figure:
-    """Velocity [`unit`, `scale` times m/s] over the parameter, named by `label`."""
+    """A response [`unit`, `scale` times SI] over the parameter, named by `label`."""
     if not branches:
         raise ValueError("plot_branches: there are no branches to draw.")
     if axes is None:
@@ -51,7 +50,7 @@ def plot_branches(
     folds, grazing = [], []
     span = float(np.ptp(np.concatenate([b.parameter for b in branches])))
     for branch in branches:
-        velocity = scale * branch.velocity
+        velocity = scale * getattr(branch, response)
         for first, last, stable in _runs(branch.stable):
             # A run is drawn up to the next one's first point, so that no gap is left.
             piece = slice(first, last + 1)
@@ -74,7 +73,7 @@ def plot_branches(
                     f"{at[0]:.4g}", at, textcoords="offset points", xytext=(6, 7), fontsize=8
                 )
     axes.set_xlabel(label or branches[0].key.replace("_", " "))
-    axes.set_ylabel(f"velocity [{unit}]")
+    axes.set_ylabel(f"{response.replace('_', ' ')} [{unit}]")
     axes.legend(handles=handles, frameon=False)
     figure = axes.get_figure(root=True)
     assert isinstance(figure, Figure)

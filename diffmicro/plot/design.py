@@ -36,7 +36,7 @@ def before_after(result: Result, panels: list[Panel], path: Path, factor: float,
     steps = [step.evaluations for step in result.history]
     gains = [factor * result.problem.objective.shown(step.objective) for step in result.history]
     axes[2].step(steps, gains, AFTER, where="post")
-    axes[2].set(ylabel=f"best lane [{unit}]", title="search")
+    axes[2].set(ylabel=f"best lane [{unit}]", title=f"search: {result.status}")
     for name, known in result.constraints.items():
         bound = abs(known["bound"]) or 1.0
         slacks = [step.constraints[name] / bound for step in result.history]

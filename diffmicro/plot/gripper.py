@@ -17,6 +17,9 @@ from matplotlib.figure import Figure
 from diffmicro.devices import gripper
 
 MM, UN = 1e3, 1e6
+PATH_POINTS = 80
+"""Fewest steps of an animation's path."""
+
 REST, BENT, PATH = "tab:blue", "tab:red", "black"
 COLORS = {
     "linear": "tab:green",
@@ -108,7 +111,9 @@ def figure(design: Any, setting: Any, points: int = 31) -> Figure:
 
 def animation(design: Any, setting: Any, frames: int) -> tuple[Figure, Callable[[int], None], int]:
     """Closing from rest to the setting's force (to closing, where that is zero): figure, painter, frames."""
-    forces = np.linspace(0.0, _last_force(design, setting), frames)
+    # Every `each`-th state is a frame; those between make the tip's path a curve for any number of frames.
+    each = -(-PATH_POINTS // (frames - 1))
+    forces = np.linspace(0.0, _last_force(design, setting), each * (frames - 1) + 1)
     path = gripper.simulate(design, setting, forces=forces)
     drawing = Figure(figsize=(5.2, 5.6), layout="constrained")
     FigureCanvasAgg(drawing)
@@ -125,10 +130,11 @@ def animation(design: Any, setting: Any, frames: int) -> tuple[Figure, Callable[
     def paint(frame: int) -> None:
         while shown:
             shown.pop().remove()
-        shown.extend(mechanism(axes, design, path, frame, BENT, mirror=True))
-        tip = MM * np.asarray(path.tip[: frame + 1])
+        at = each * frame
+        shown.extend(mechanism(axes, design, path, at, BENT, mirror=True))
+        tip = MM * np.asarray(path.tip[: at + 1])
         shown.extend(axes.plot(tip[:, 0], tip[:, 1], color=PATH, linewidth=1))
-        axes.set_title(f"{UN * forces[frame]:.1f} uN, tip at {tip[-1, 0]:.3f} mm")
+        axes.set_title(f"{UN * forces[at]:.1f} uN, tip at {tip[-1, 0]:.3f} mm")
 
     return drawing, paint, frames
 

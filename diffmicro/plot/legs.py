@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.projections.polar import PolarAxes
 
 from diffmicro.devices import legs
-from diffmicro.devices.legs_feet import HEXAPOD_SHAPES
+from diffmicro.devices.legs.feet import HEXAPOD_SHAPES
 
 FOOT, DRIVE, GROUND = "#c44e00", "#7a7a7a", "#3a3a3a"
 
@@ -76,13 +76,14 @@ def animation(
     response = legs.respond(design, setting, throw=False)
     path = legs.simulate(design, setting, periods=2, start=response.state)
     time = np.linspace(0, 2 / float(setting.drive_frequency), frames)
-    heights = _resampled(path, feet_heights(design, setting, path), time)
+    motion = feet_heights(design, setting, path)
+    heights = _resampled(path, motion, time)
     voltage = _resampled(path, np.asarray(path.voltage)[:, None], time)[:, 0]
     feet = heights.shape[1]
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     FigureCanvasAgg(figure)
     stage, trace = figure.subplots(2, 1, height_ratios=(2, 1))
-    top = 1.15e6 * max(heights.max(), 1e-7)
+    top = 1.15e6 * max(motion.max(), 1e-7)
     stage.set(xlim=(-0.7, feet - 0.3), ylim=(-0.12 * top, top), ylabel="height [um]")
     stage.axhspan(-0.12 * top, 0, color="0.8")
     words = "" if design.mode_shape is not None else "; other feet: assumed mode shapes"
@@ -91,7 +92,8 @@ def animation(
     stems = stage.vlines(np.arange(feet), 0, heights[0] * 1e6, color=DRIVE, linewidth=1)
     colors = [FOOT] + [DRIVE] * (feet - 1)
     dots = stage.scatter(np.arange(feet), heights[0] * 1e6, c=colors, s=90, marker="s", zorder=3)
-    trace.plot(1e3 * time, 1e6 * heights[:, 0], color=FOOT, linewidth=1)
+    # The curve on the motion's own points: impacts lie between frames.
+    trace.plot(1e3 * np.asarray(path.time), 1e6 * motion[:, 0], color=FOOT, linewidth=1)
     trace.axhline(0, color=GROUND, linewidth=0.8)
     trace.set(xlabel="time [ms]", ylabel="foot 1 [um]")
     (now,) = trace.plot([0], [1e6 * heights[0, 0]], "o", color=FOOT)

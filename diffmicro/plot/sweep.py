@@ -1,10 +1,12 @@
-"""Figure of a sweep: a response over the first key, one line for each combination of the others.
+"""Figure of a sweep: a response over one key, one line for each combination of the others.
 
-Walks up are drawn solid, walks down dashed; so hysteresis shows as two lines. Points whose status
-is not `ok` keep their place and are marked by it; those without a number sit on the lower edge.
+The key with most values is drawn along x, of walks the key that they go along. Walks up are drawn solid, walks
+down dashed; so hysteresis shows as two lines. Points whose status is not `ok` keep their place and
+are marked by it, and no line goes through them; those without a number sit on the lower edge.
 """
 
 import math
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 
 from diffmicro.sweep.table import Table
@@ -23,23 +27,26 @@ MARKS = {"erratic": "x", "stalled": "s", "gap_collapsed": "v", "out_of_range": "
 
 OTHER_MARK = "*"
 MOST_LINES = 20
-"""Combinations in a legend; with more, the legend is left out."""
+"""Lines in a legend; with more, a bar of colors or a note says what they are."""
 
 PREFIXES = {-9: "n", -6: "u", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
 PREFIXED_UNITS = ("m", "m/s", "N", "T", "Hz", "s", "Pa", "V", "rad")
 
 
-def sweep_figure(table: Table, response: str = "velocity") -> Figure:
-    """`response` (the first one of the table if it has no such column) over the first key."""
+def sweep_figure(table: Table, response: str = "velocity", title: str = "") -> Figure:
+    """`response` (the first one of the table if it has no such column) over the key with most values.
+
+    `title` names what all points share.
+    """
     names = [name for name in table.units if name not in table.keys]
     response = response if response in names else names[0]
     figure = Figure(figsize=(8.0, 5.0), layout="constrained", dpi=150)
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    first = table.keys[0]
-    x, x_label = _scaled(table, first)
+    along = _longest(table)
+    x, x_label = _scaled(table, along)
     y, y_label = _scaled(table, response)
-    curves = _curves(table)
+    curves = _curves(table, along)
     combinations = list(dict.fromkeys(others for others, _ in curves))
     colors = dict(zip(combinations, _colors(len(combinations)), strict=True))
     for (others, direction), rows in curves.items():
@@ -54,25 +61,79 @@ def sweep_figure(table: Table, response: str = "velocity") -> Figure:
     axes.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
     axes.grid(color="0.92", zorder=0)
     axes.set_axisbelow(True)
-    handles, labels = axes.get_legend_handles_labels()
-    if labels and len(labels) <= MOST_LINES:
-        figure.legend(handles, labels, loc="outside right upper", frameon=False, fontsize=9)
+    axes.set_title(textwrap.fill(title, 90, break_long_words=False), fontsize=9)
+    _explain(figure, axes, table, colors, [key for key in table.keys if key != along])
     return figure
 
 
-def save_sweep_figure(table: Table, path: Path, response: str = "velocity") -> None:
+def _explain(
+    figure: Figure, axes: Axes, table: Table, colors: dict[tuple, Any], others: list[str]
+) -> None:
+    """Say what the lines are: by a legend; many, by a bar of colors or, for several keys, by a note."""
+    known = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    lines = [label for label in known if label not in table["status"]]
+    if len(lines) > MOST_LINES:
+        known = {label: handle for label, handle in known.items() if label not in lines}
+        if len(others) == 1 and _is_number(table[others[0]]):
+            values, label = _scaled(table, others[0])
+            _bar(figure, axes, list(dict.fromkeys(values)), list(colors.values()), label)
+        else:
+            words = " and ".join(key.replace("_", " ") for key in others)
+            known = {
+                f"{len(colors)} combinations of\n{words}": axes.plot([], [], color="0.3")[0]
+            } | known
+    if known:
+        place = "outside right upper" if len(lines) <= MOST_LINES else "outside lower center"
+        figure.legend(
+            known.values(),
+            known.keys(),
+            loc=place,
+            frameon=False,
+            fontsize=9,
+            ncols=1 if "right" in place else 4,
+        )
+
+
+def _bar(figure: Figure, axes: Axes, values: list[Any], colors: list[Any], label: str) -> None:
+    """A bar of the lines' colors, with some of their values."""
+    order = np.argsort(values)
+    edges = np.arange(len(values) + 1) - 0.5
+    shown = ScalarMappable(
+        BoundaryNorm(edges, len(values)), ListedColormap([colors[i] for i in order])
+    )
+    ticks = np.unique(np.linspace(0, len(values) - 1, 6).round().astype(int))
+    bar = figure.colorbar(shown, ax=axes, label=label, ticks=ticks, spacing="uniform")
+    bar.minorticks_off()
+    bar.ax.set_yticklabels([f"{values[order[i]]:.4g}" for i in ticks])
+
+
+def save_sweep_figure(
+    table: Table, path: Path, response: str = "velocity", title: str = ""
+) -> None:
     """Draw the sweep into a file; its ending says the format."""
-    sweep_figure(table, response).savefig(path)
+    sweep_figure(table, response, title).savefig(path)
 
 
-def _curves(table: Table) -> dict[tuple[tuple, str], np.ndarray]:
-    """Rows of each line, sorted along the first key: by the other keys' values and direction."""
+def _longest(table: Table) -> str:
+    """The key to draw along x: of numbers the one with most values, the first of several; of walks theirs."""
+    numbers = [key for key in table.keys if _is_number(table[key])]
+    if "direction" in table.columns or not numbers:
+        return table.keys[0]
+    return max(numbers, key=lambda key: len(np.unique(table[key])))
+
+
+def _is_number(column: np.ndarray) -> bool:
+    return column.ndim == 1 and column.dtype.kind in "fiu"
+
+
+def _curves(table: Table, along: str) -> dict[tuple[tuple, str], np.ndarray]:
+    """Rows of each line, sorted along its key: by the other keys' values and direction."""
     directions = table.columns.get("direction", np.full(len(table), ""))
     found: dict[tuple[tuple, str], list[int]] = {}
     for row in range(len(table)):
-        others = tuple((key, table[key][row]) for key in table.keys[1:])
+        others = tuple((key, table[key][row]) for key in table.keys if key != along)
         found.setdefault((others, str(directions[row])), []).append(row)
-    x = table[table.keys[0]]
+    x = table[along]
     return {line: np.array(sorted(rows, key=lambda row: x[row])) for line, rows in found.items()}
 
 

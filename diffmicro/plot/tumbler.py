@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from diffmicro.devices import tumbler
-from diffmicro.devices.tumbler_body import body_outline
-from diffmicro.devices.tumbler_motion import FACE, FLIGHT, PIECE
-from diffmicro.devices.tumbler_path import Trajectory
+from diffmicro.devices.tumbler.body import body_outline
+from diffmicro.devices.tumbler.path import Trajectory
+from diffmicro.devices.tumbler.state import FACE, FLIGHT, PIECE
 
 BODY, HULL, ADHESION, FIELD, MAGNET = "#9fb8cc", "#345", "#c44e00", "#1a7f37", "#7a1fa2"
 NAMES = {FLIGHT: "flight", PIECE: "edge", FACE: "face"}

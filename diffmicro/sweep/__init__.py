@@ -1,7 +1,7 @@
 """Sweeps over grids of parameters: `sweep`, its pieces joined to one `Table`, and files of it."""
 
 from diffmicro.sweep.grids import grid
-from diffmicro.sweep.run import size, sweep
+from diffmicro.sweep.run import check_size, size, sweep
 from diffmicro.sweep.store import Store, StoreError, beside
 from diffmicro.sweep.table import Table, join, write_csv, write_jsonl, write_npz, writer
 from diffmicro.sweep.workers import WorkerDied
@@ -12,6 +12,7 @@ __all__ = [
     "Table",
     "WorkerDied",
     "beside",
+    "check_size",
     "grid",
     "join",
     "size",

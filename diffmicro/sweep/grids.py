@@ -7,12 +7,13 @@ into batches.
 
 import itertools
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import numpy as np
+
+from diffmicro._device import Device
+from diffmicro.parameters import put
 
 Axes = Mapping[str, Sequence[Any] | np.ndarray]
 
@@ -53,29 +54,19 @@ def batches(points: Sequence[tuple[Any, Any]]) -> list[Batch]:
     return found
 
 
-def points_of(
-    module: ModuleType, columns: Mapping[str, Any], design: Any, setting: Any
-) -> list[tuple]:
+def points_of(device: Device, columns: Mapping[str, Any], design: Any, setting: Any) -> list[tuple]:
     """One (design, setting) a row of the columns; what no column names stays as given."""
-    own = set(columns) & set(vars(design))
-    unknown = set(columns) - set(vars(design)) - set(vars(setting))
+    unknown = set(columns) - device.parameters.keys()
     if unknown:
         raise ValueError(
             f"sweep: {', '.join(sorted(unknown))}: no such field in Design or Setting of "
-            f"{module.__name__}."
+            f"{device.name}."
         )
     count = len(next(iter(columns.values()))) if columns else 1
     return [
-        (
-            _replaced(design, {key: columns[key][row] for key in own}),
-            _replaced(setting, {key: columns[key][row] for key in columns if key not in own}),
-        )
+        put(design, setting, {key: column[row] for key, column in columns.items()})
         for row in range(count)
     ]
-
-
-def _replaced(tree: eqx.Module, values: Mapping[str, Any]) -> Any:
-    return type(tree)(**{**vars(tree), **values})
 
 
 def _column(values: Sequence[Any]) -> np.ndarray:

@@ -2,13 +2,13 @@
 
 Compiling a batch takes as long as some hundred single points, so few points are looped over one
 compiled function. Many go in chunks with a cheap search first, because under `vmap` every lane pays
-for the longest search; what the cheap search did not find is looped over with the full one.
+for the longest search; what the cheap search did not find is looped over with the full one, and so is a lane
+that the others waited for too long (`patience`).
 
 Which lanes go together depends on their number alone (`cut`), so it does not matter who calculates
 them: see `sweep.workers` for several processes.
 """
 
-import inspect
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
@@ -16,21 +16,15 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from diffmicro._results import FAILURES, words
-from diffmicro.dynamics.orbits import Search
+from diffmicro.results import FAILURES, words
 from diffmicro.sweep.grids import Batch
+from diffmicro.sweep.patience import patient
 
 CHUNK = 256
-"""Lanes of one batched call: enough for the vector units, small enough for the cache."""
+"""Most lanes of one batched call: enough for the vector units, small enough for the cache."""
 
 FEW = 256
 """Up to so many points a loop beats compiling a batch (WRMMA on CPU: 5 ms a point against 15 s)."""
-
-QUICK = {"search": Search(multiples=False, twins=0), "window": 0}
-"""The cheap search for periodic motions: period 1 only, no twins, no mean over a window."""
-
-LONE = {"search": Search(compact=True), "window": 0}
-"""The full search for one point, with as few programs to compile as it goes; no mean over a window."""
 
 HASTY = {"xla_backend_optimization_level": 0}
 """Options of XLA for one point: compiling takes a half of the time, calculating several times as long, which is
@@ -58,16 +52,19 @@ def calculate(
     `quick`: numerics of the cheap search, tried first on more than `few` lanes; without any, what
     fails there is not repeated.
     """
-    count = len(batch.lanes)
-    width = min(chunk, count) if count > few else 1
-    for lanes in cut(count, few, chunk):
+    parts = cut(len(batch.lanes), few, chunk)
+    for lanes in parts:
+        width = len(parts[0])
         yield from calculate_lanes(build, batch, lanes, width, quick=quick, result_of=result_of)
 
 
 def cut(count: int, few: int = FEW, chunk: int = CHUNK) -> list[np.ndarray]:
-    """The lanes of `count` that are calculated in one go: one by one up to `few`, else in chunks."""
-    size = min(chunk, count) if count > few else 1
-    return [np.arange(first, min(first + size, count)) for first in range(0, count, size)]
+    """The lanes of `count` that are calculated in one go: one by one up to `few`, else in even chunks.
+
+    The first chunk is as long as any, the others are at most one lane shorter.
+    """
+    parts = -(-count // chunk) if count > few else count
+    return np.array_split(np.arange(count), parts)
 
 
 def calculate_lanes(
@@ -84,11 +81,13 @@ def calculate_lanes(
         yield from _loop(build, batch, lanes)
         return
     mapped = compiled_batch(build, tuple(quick.items()))
-    # The last chunk is filled up with its last lane: one shape, one compilation.
-    filled = np.append(lanes, np.full(width - len(lanes), lanes[-1]))
-    output = _on_host(mapped(*_take((batch.design, batch.setting), filled)))
+    # A shorter chunk is filled up with its last lane, which does not count: one shape, one compilation.
     known = np.arange(len(lanes))
+    filled = np.append(lanes, np.full(width - len(lanes), lanes[-1]))
+    counts = np.arange(width) < len(lanes)
+    output, left = _on_host(mapped(counts, *_take((batch.design, batch.setting), filled)))
     failed = np.isin(words(result_of(output))[known].astype(str), FAILURES) & bool(quick)
+    failed |= left[known]
     if not failed.all():
         yield Piece(batch.lanes[lanes[~failed]], _take(output, known[~failed]))
     yield from _loop(build, batch, lanes[failed])
@@ -113,21 +112,6 @@ def calculate_one(
     return Piece(batch.lanes, jax.tree.map(lambda x: x[None], output))
 
 
-def quick_numerics(respond: Callable) -> dict[str, Any]:
-    """`QUICK` for a device whose `respond` looks for orbits, else nothing."""
-    return _understood(QUICK, respond)
-
-
-def lone_numerics(respond: Callable) -> dict[str, Any]:
-    """`LONE` for a device whose `respond` looks for orbits, else nothing."""
-    return _understood(LONE, respond)
-
-
-def _understood(numerics: dict[str, Any], respond: Callable) -> dict[str, Any]:
-    accepted = inspect.signature(respond).parameters
-    return dict(numerics) if numerics.keys() <= accepted.keys() else {}
-
-
 @cache
 def lane_function(respond: Callable, **fixed: Any) -> Callable[..., Callable[[Any, Any], Any]]:
     """Makes `(design, setting) -> response` from `respond`, for `calculate`. Nothing is raised."""
@@ -146,8 +130,8 @@ def compiled(build: Callable, numerics: tuple[tuple[str, Any], ...] = ()) -> Cal
 
 @cache
 def compiled_batch(build: Callable, numerics: tuple[tuple[str, Any], ...] = ()) -> Callable:
-    """`build(**numerics)` on a batch, compiled once in a process."""
-    return jax.jit(jax.vmap(build(**dict(numerics))))
+    """`build(**numerics)` on a batch, compiled once in a process; see `patient`."""
+    return jax.jit(patient(build(**dict(numerics))))
 
 
 def _loop(build: Callable, batch: Batch, lanes: np.ndarray) -> Iterator[Piece]:

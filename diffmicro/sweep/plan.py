@@ -12,14 +12,15 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
-from importlib import import_module, metadata
+from importlib import metadata
 from typing import Any, Literal, NamedTuple
 
 import jax
 import numpy as np
 
-from diffmicro._parameters import as_arrays, describe
-from diffmicro._results import words
+from diffmicro._device import Device
+from diffmicro.parameters import as_arrays
+from diffmicro.results import words
 from diffmicro.sweep.grids import Axes, Batch, batches, grid, points_of
 from diffmicro.sweep.lanes import (
     CHUNK,
@@ -28,8 +29,8 @@ from diffmicro.sweep.lanes import (
     compiled,
     cut,
     lane_function,
-    quick_numerics,
 )
+from diffmicro.sweep.patience import ALWAYS, GAIN, KEEP
 from diffmicro.sweep.table import Table
 
 Carry = Literal["none", "up", "down", "both"]
@@ -50,11 +51,11 @@ PACKAGES = ("diffmicro", "jax", "jaxlib", "numpy")
 class Job(NamedTuple):
     """A sweep as plain data, which other processes understand.
 
-    device: name of the device's module. axes, design, setting, carry, numerics: see `run.sweep`.
+    axes, design, setting, carry, numerics: see `run.sweep`.
     wanted: names of the responses.
     """
 
-    device: str
+    device: Device
     axes: Axes
     design: Any
     setting: Any
@@ -87,7 +88,7 @@ class Work:
 
     def __init__(self, job: Job):
         self.job = job
-        self.device = import_module(job.device)
+        self.device = job.device
         columns = grid(job.axes)
         self.columns = {key: columns[key] for key in job.axes}
         self.points = points_of(self.device, self.columns, job.design, job.setting)
@@ -104,7 +105,7 @@ class Work:
             self._batches[chunk.batch],
             chunk.lanes,
             chunk.width,
-            quick=quick_numerics(self.device.respond),
+            quick=dict(self.device.quick),
         )
         found = list(pieces)
         order = np.argsort(np.concatenate([piece.lanes for piece in found]))
@@ -128,8 +129,8 @@ class Work:
 
     @cached_property
     def _units(self) -> dict[str, str]:
-        kinds = (self.device.Design, self.device.Setting, self.device.Response)
-        return {name: known.unit for kind in kinds for name, known in describe(kind).items()}
+        known = self.device.parameters | self.device.responses
+        return {name: field.unit for name, field in known.items()}
 
     def _arrays(self, output: Any) -> Arrays:
         found = {name: np.asarray(getattr(output, name), float) for name in self.job.wanted}
@@ -192,9 +193,9 @@ def _follow(respond: Any, numerics: tuple) -> Any:
 def _apart(groups: Sequence[Batch]) -> list[Chunk]:
     chunks: list[Chunk] = []
     for number, batch in enumerate(groups):
-        count = len(batch.lanes)
-        width = min(CHUNK, count) if count > FEW else 1
-        for lanes in cut(count):
+        parts = cut(len(batch.lanes))
+        width = len(parts[0])
+        for lanes in parts:
             rows = batch.lanes[lanes]
             chunks.append(Chunk(len(chunks), rows, rows, batch=number, lanes=lanes, width=width))
     return chunks
@@ -207,7 +208,7 @@ def _state_names(arrays: Arrays) -> list[str]:
 
 def fingerprint(job: Job) -> dict[str, Any]:
     """All that a chunk's bits depend on, as JSON has it: words, values, precision, versions."""
-    found: dict[str, Any] = {"device": job.device.rpartition(".")[2]}
+    found: dict[str, Any] = {"device": job.device.name}
     for tree in (job.design, job.setting):
         found |= {key: _plain(value) for key, value in vars(tree).items()}
     found |= {key: _plain(values) for key, values in job.axes.items()}
@@ -217,7 +218,7 @@ def fingerprint(job: Job) -> dict[str, Any]:
         "carry": job.carry,
         "numerics": {key: str(value) for key, value in sorted(job.numerics.items())},
         "precision": 64 if jax.config.read("jax_enable_x64") else 32,
-        "cut": [FEW, CHUNK, WALK],
+        "cut": ["even chunks", FEW, CHUNK, WALK, GAIN, KEEP, ALWAYS],
         "XLA_FLAGS": os.environ.get("XLA_FLAGS", ""),
         "machine": f"{jax.default_backend()} on {platform.system()} {platform.machine()}",
     }

@@ -9,24 +9,29 @@ Results come in pieces as they are finished, so that an interrupted sweep has so
 `Store` they are also kept on disk, and a later call goes on from there.
 """
 
-from collections.abc import Generator, Sequence
+import math
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
-from types import ModuleType
 from typing import Any
 
-import numpy as np
-
-from diffmicro._parameters import describe
-from diffmicro.devices import asking_for, on_request
+from diffmicro._device import Device
+from diffmicro.devices import as_device
+from diffmicro.parameters import whole_number
 from diffmicro.sweep.grids import Axes
 from diffmicro.sweep.plan import Arrays, Carry, Chunk, Job, Work, fingerprint
 from diffmicro.sweep.store import Store
 from diffmicro.sweep.table import Table
 from diffmicro.sweep.workers import spread
 
+MOST_POINTS = 1_000_000
+"""Most points of a sweep: all of them are held in memory, with their parameters and responses."""
+
+BYTES, SECONDS = 2000, 5e-3
+"""Memory and time of a point, for messages: measured on the six devices, and usual on one core of a CPU."""
+
 
 def sweep(
-    device: ModuleType,
+    device: Device | str,
     axes: Axes,
     *,
     design: Any = None,
@@ -47,20 +52,9 @@ def sweep(
     """
     if not axes:
         raise ValueError("sweep: no axis is given. Name at least one parameter and its values.")
-    if workers < 1:
-        raise ValueError(f"sweep: workers = {workers} is not allowed; it has to be at least 1.")
-    known = describe(device.Response)
-    usual = (name for name in known if known[name].unit and name not in on_request(device))
-    wanted = tuple(responses or usual)
-    job = Job(
-        device.__name__,
-        dict(axes),
-        device.published_design() if design is None else design,
-        device.published_setting() if setting is None else setting,
-        wanted,
-        carry,
-        asking_for(device, wanted, numerics),
-    )
+    check_size(axes, carry)
+    workers = whole_number("sweep: workers", workers, 1, 1)
+    job = job_of(device, axes, design, setting, responses, carry, numerics)
     work = Work(job)
     missing, states = work.chunks, {}
     if store is not None:
@@ -81,9 +75,47 @@ def sweep(
             yield work.table(chunk, arrays)
 
 
+def job_of(
+    device: Device | str,
+    axes: Axes,
+    design: Any,
+    setting: Any,
+    responses: Sequence[str] | None,
+    carry: Carry,
+    numerics: Mapping[str, Any],
+) -> Job:
+    """What `sweep` calculates with these arguments, with what they leave out."""
+    device = as_device(device)
+    wanted = tuple(responses or device.usual_responses)
+    return Job(
+        device,
+        dict(axes),
+        device.published_design() if design is None else design,
+        device.published_setting() if setting is None else setting,
+        wanted,
+        carry,
+        device.asking_for(wanted, numerics),
+    )
+
+
 def size(axes: Axes, carry: Carry = "none") -> int:
     """Number of points that a sweep calculates."""
-    return int(np.prod([len(values) for values in axes.values()])) * (2 if carry == "both" else 1)
+    return math.prod(len(values) for values in axes.values()) * (2 if carry == "both" else 1)
+
+
+def check_size(axes: Axes, carry: Carry = "none") -> None:
+    """Raise ValueError for more points than a sweep holds, before there is anything of their number."""
+    count = size(axes, carry)
+    if count <= MOST_POINTS:
+        return
+    product = " x ".join(str(len(values)) for values in axes.values())
+    hours = count * SECONDS / 3600
+    raise ValueError(
+        f"sweep: {product} values are {count} points; they would need some {count * BYTES / 1e9:.3g} GB of "
+        f"memory and, at {1e3 * SECONDS:g} ms a point, {hours:.3g} hours. A sweep has {MOST_POINTS} points at "
+        f"most: take fewer values of {max(axes, key=lambda key: len(axes[key]))}, or sweep the parts into files "
+        "of their own."
+    )
 
 
 def _finished(

@@ -44,7 +44,7 @@ class Store:
         """Look whether the folder is of this sweep of `count` chunks."""
         self._text = json.dumps(fingerprint, indent=1, sort_keys=True) + "\n"
         self._mark = hashlib.sha256(self._text.encode()).digest()
-        if not self.path.exists():
+        if not self.path.exists() or self._is_blank():
             return
         try:
             there = json.loads(self._known.read_text())
@@ -53,7 +53,7 @@ class Store:
                 f"{self.path} is not the folder of an unfinished sweep: sweep.json is missing or "
                 "not readable. Move it away, or delete it to start anew."
             ) from None
-        different = _differences(there, json.loads(self._text))
+        different = differences(there, json.loads(self._text))
         if self.resume and different:
             raise StoreError(
                 f"{self.path} is of another sweep: {'; '.join(different)}. Resume with the same "
@@ -105,6 +105,13 @@ class Store:
         with suppress(OSError):
             self.path.rmdir()
 
+    def _is_blank(self) -> bool:
+        """Whether nothing was kept yet: the sweep was killed, or the disk was full, before the first file."""
+        return self.path.is_dir() and all(
+            file.name.endswith(".partial") and file.name.startswith(("chunk-", "sweep.json"))
+            for file in self.path.iterdir()
+        )
+
     def _file(self, number: int) -> Path:
         return self.path / f"chunk-{number:06d}.bin"
 
@@ -117,7 +124,7 @@ def beside(out: Path) -> Path:
     return out.with_name(out.name + ".part")
 
 
-def _differences(there: Any, here: Mapping[str, Any]) -> list[str]:
+def differences(there: Any, here: Mapping[str, Any]) -> list[str]:
     """What differs between two fingerprints, in words."""
     if not isinstance(there, dict):
         return ["sweep.json is none of a sweep"]

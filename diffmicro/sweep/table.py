@@ -1,4 +1,4 @@
-"""Results as a table: a column for each parameter and response, a row for each point; files of it.
+"""Results as a table: a column for each parameter and response, a row for each point; files of it and back.
 
 A number that is not there is NaN in a column and in NPZ, an empty cell in CSV, and null in JSON lines;
 in a sweep `status` says why. A file is there whole or not at all.
@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from diffmicro._files import replace
+from diffmicro._json import plain
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def write_jsonl(table: Table, path: Path) -> None:
     names = list(table.columns)
     rows = zip(*table.columns.values(), strict=True)
     lines = (
-        json.dumps(dict(zip(names, map(_plain, row), strict=True)), allow_nan=False) for row in rows
+        json.dumps(dict(zip(names, map(plain, row), strict=True)), allow_nan=False) for row in rows
     )
     replace(path, "".join(line + "\n" for line in lines).encode())
 
@@ -96,6 +97,26 @@ def writer(path: Path) -> Callable[[Table, Path], None]:
     return WRITERS[path.suffix.lower()]
 
 
+def read(path: Path, keys: Sequence[str], units: Mapping[str, str]) -> Table:
+    """The table of a file; columns are of numbers where all their entries are, else of text."""
+    ending = path.suffix.lower()
+    if ending == ".npz":
+        with np.load(path, allow_pickle=False) as arrays:
+            columns = dict(arrays)
+    else:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file) if ending == ".csv" else map(json.loads, file))
+        columns = {name: _column([row[name] for row in rows]) for name in rows[0]}
+    return Table(tuple(keys), columns, np.arange(len(columns["status"])), units)
+
+
+def _column(values: Sequence[object]) -> np.ndarray:
+    try:
+        return np.array([math.nan if value in ("", None) else value for value in values], float)
+    except ValueError:
+        return np.array(values, object)
+
+
 def _cell(value: object) -> object:
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, bool):
@@ -103,9 +124,3 @@ def _cell(value: object) -> object:
     if not isinstance(value, float):
         return value
     return "" if math.isnan(value) else repr(value)
-
-
-def _plain(value: object) -> object:
-    """A value as JSON has it: a Python number, word, truth, or None for what is not finite."""
-    value = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -8,6 +8,7 @@ tells neither, and its processes outlive a parent that was killed.)
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from diffmicro.devices import device, reference_of
 from diffmicro.sweep.plan import Arrays, Chunk, Job, Work
 
 THREADS = "PJRT_NPROC"
@@ -76,7 +78,7 @@ class _Worker:
             self.process.start()
         there.close()
         self.chunk: Chunk | None = None
-        self._send(_on_host(job))
+        self._send(_on_host(job)._replace(device=reference_of(job.device)))
 
     def give(self, chunk: Chunk, before: Arrays | None) -> None:
         self.chunk = chunk
@@ -121,7 +123,8 @@ def _serve(link: connection.Connection, double: bool) -> None:
     os.environ[THREADS] = "1"
     configure(double=double)
     try:
-        work = Work(link.recv())
+        job = link.recv()
+        work = Work(job._replace(device=device(job.device)))
         while True:
             number, before = link.recv()
             try:
@@ -142,7 +145,7 @@ def _end_with(sentinel: int) -> None:
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
     """Ctrl-C waits until the end, and is blocked in processes that are started in between."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
+    if sys.platform == "win32":
         yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from matplotlib.axes import Axes
 
-from diffmicro._parameters import as_arrays
-from diffmicro._results import words
 from diffmicro.devices import stickslip
+from diffmicro.parameters import as_arrays
+from diffmicro.results import words
 
 LANES = 16
 RADII = (1e-3, 0.5e-3, 0.25e-3)

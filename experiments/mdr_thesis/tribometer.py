@@ -14,9 +14,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from diffmicro._parameters import as_arrays
 from diffmicro.devices import tribometer
-from diffmicro.reference import friction_control
+from diffmicro.mechanics import friction_control
+from diffmicro.parameters import as_arrays
 from experiments.mdr_thesis import tribometer_tables
 from experiments.outcome import Check, Experiment, Outcome, near
 

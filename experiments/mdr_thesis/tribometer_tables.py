@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 
 from diffmicro.devices.tribometer import published_design, published_setting
-from diffmicro.reference import friction_control
+from diffmicro.mechanics import friction_control
 from experiments.outcome import Check, Experiment, Outcome, near
 
 STEEL = 7860.0

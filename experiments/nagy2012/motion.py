@@ -16,9 +16,9 @@ from diffmicro.devices.wrmma import (
     published_design,
     published_setting,
 )
-from diffmicro.devices.wrmma_moreau import grid, observed_periods, one_step, periods_after
-from diffmicro.devices.wrmma_motion import State
-from diffmicro.devices.wrmma_sweep import paper_sweep
+from diffmicro.devices.wrmma.motion import State
+from diffmicro.devices.wrmma.scheme import grid, observed_periods, one_step, periods_after
+from diffmicro.devices.wrmma.sweep import paper_sweep
 from diffmicro.dynamics.moreau import STEPS
 
 RATIOS = np.linspace(0.3, 2.2, 75)

@@ -4,8 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 from matplotlib.figure import Figure
 
-from diffmicro.devices.legs_data import IDENTIFIED, TABLE3_CASES, identified_setting
-from diffmicro.devices.legs_feet import Robot, simulate_feet
+from diffmicro.devices.legs.feet import Robot, simulate_feet
+from diffmicro.devices.legs.measured import IDENTIFIED, TABLE3_CASES, identified_setting
 from diffmicro.plot.legs import circular
 from experiments.outcome import Outcome
 from experiments.ryou2014.motion import claim, simulated

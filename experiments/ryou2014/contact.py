@@ -5,7 +5,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from diffmicro.devices import legs
-from diffmicro.devices.legs_feet import HEXAPOD_SHAPES
+from diffmicro.devices.legs.feet import HEXAPOD_SHAPES
 from diffmicro.mechanics.restitution import energy_change, restitution_matrix, shares
 from experiments.outcome import Outcome, near
 from experiments.ryou2014.motion import claim, responses, simulated

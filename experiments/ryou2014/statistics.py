@@ -1,7 +1,7 @@
 """Table 3 and Fig. 20: bounces per second, largest height, mean bounce, with and without small-scale forces.
 
 Two sets of parameters, as nine numbers leave many open: the fitted one (`legs.published_design`) and one that
-`python -m optimize legs_identify` found closer within wider bounds (`legs_data.identified_design`).
+`python -m optimize legs_identify` found closer within wider bounds (`legs.measured.identified_design`).
 """
 
 from functools import cache
@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from diffmicro.devices import legs
-from diffmicro.devices.legs_data import (
+from diffmicro.devices.legs.measured import (
     TABLE3,
     TABLE3_CASES,
     identified_design,

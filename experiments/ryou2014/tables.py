@@ -4,10 +4,10 @@ import jax.numpy as jnp
 import numpy as np
 from matplotlib.figure import Figure
 
-from diffmicro._results import word
 from diffmicro.design.identify import fit, response_residual
 from diffmicro.devices import legs
-from diffmicro.devices.legs_data import foot_response
+from diffmicro.devices.legs.measured import foot_response
+from diffmicro.results import word
 from experiments.outcome import Outcome, near
 from experiments.ryou2014.motion import claim, responses
 

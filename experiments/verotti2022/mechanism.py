@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from diffmicro.devices import gripper
-from diffmicro.devices.gripper_model import PAIRS
+from diffmicro.devices.gripper.lumped import PAIRS
 from diffmicro.mechanics.linkage import Linkage, residual, tangent_parts
 
 MM, UN = 1e3, 1e6

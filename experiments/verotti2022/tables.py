@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from diffmicro.devices import gripper
-from diffmicro.devices.gripper_model import lump
+from diffmicro.devices.gripper.lumped import lump
 from diffmicro.mechanics.linkage import flexures
 from experiments.nagy2012.drawing import as_table
 from experiments.outcome import Check, Outcome, near

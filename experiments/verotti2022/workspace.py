@@ -83,7 +83,11 @@ def figure8() -> Outcome:
 
 
 def figure9() -> Outcome:
-    """Tip paths and actuation forces of three models and two materials."""
+    """Tip paths and actuation forces of three models and two materials, from -60 uN to closing.
+
+    Section 5.1 says without limits that the partial model is softer than the exact one while opening, and that
+    nonlinear flexures need more force than linear ones; so both are checked over the whole opening.
+    """
     closing = {m: closing_force(m) for m in SHOWN}
     soft = {m: closing_force(m, NYLON) for m in SHOWN}
     paths = {m: path(m, OPENING, closing[m]) for m in SHOWN}
@@ -93,29 +97,11 @@ def figure9() -> Outcome:
     force = {m: _at(p, x, 1) for m, p in paths.items()}
     height = {m: _at(p, x, 0) for m, p in paths.items()}
     rest = 0.4432e-3
-    shut, opened = x < 0.9 * rest, (x > 1.1 * rest)
     start = {m: _slope(m) for m in SHOWN}
     spread = np.max([np.abs(height[m] - height["exact"]) for m in ("linear", "partial")], axis=0)
     middle = float(spread[np.abs(x - rest) < 0.1e-3].max())
     checks = [
-        Check(
-            "partial stiffer than exact while closing",
-            "larger force",
-            _range(force["partial"][shut] / force["exact"][shut]),
-            bool(np.all(force["partial"][shut] > force["exact"][shut])),
-        ),
-        Check(
-            "partial softer than exact while opening",
-            "smaller force",
-            _range(force["partial"][opened] / force["exact"][opened]),
-            bool(np.all(np.abs(force["partial"][opened]) < np.abs(force["exact"][opened]))),
-        ),
-        Check(
-            "nonlinear flexures need more force than linear ones to close",
-            "larger force",
-            _range(force["exact"][shut] / force["linear"][shut]),
-            bool(np.all(force["exact"][shut] > force["linear"][shut])),
-        ),
+        *_stiffness(x, force, rest),
         Check(
             "same stiffness at rest",
             "equal slopes",
@@ -137,24 +123,59 @@ def figure9() -> Outcome:
         ),
     ]  # fmt: skip
 
-    def draw(figure: Figure) -> None:
-        grid = figure.subplots(2, 2)
-        for row, (name, group) in zip(grid, (("silicon", paths), ("nylon", nylon)), strict=True):
-            for model, p in group.items():
-                tip, color = MM * np.asarray(p.tip), COLORS[model]
-                row[0].plot(tip[:, 0], tip[:, 1], color=color, label=model)
-                row[1].plot(tip[:, 0], UN * np.asarray(p.force), color=color, label=model)
-            row[0].set(xlabel="tip x [mm]", ylabel="tip y [mm]", title=name)
-            row[1].set(xlabel="tip x [mm]", ylabel="force [uN]", title=name)
-            row[0].legend(frameon=False, fontsize=8)
-
     data = {
         "closing_force_uN": {m: UN * f for m, f in closing.items()},
         "closing_force_nylon_uN": {m: UN * f for m, f in soft.items()},
         "silicon": _tips(paths),
         "nylon": _tips(nylon),
     }
-    return Outcome(checks, data, draw)
+    return Outcome(checks, data, lambda figure: _draw9(figure, paths, nylon))
+
+
+def _stiffness(x: np.ndarray, force: dict[str, np.ndarray], rest: float) -> list[Check]:
+    """Which model needs more force, away from rest."""
+    shut, opened = x < 0.9 * rest, (x > 1.1 * rest)
+    return [
+        Check(
+            "partial stiffer than exact while closing",
+            "larger force",
+            _range(force["partial"][shut] / force["exact"][shut]),
+            bool(np.all(force["partial"][shut] > force["exact"][shut])),
+        ),
+        Check(
+            "partial softer than exact while opening",
+            "smaller force",
+            _range(force["partial"][opened] / force["exact"][opened])
+            + _larger_beyond(x[opened], force["partial"][opened] / force["exact"][opened]),
+            bool(np.all(np.abs(force["partial"][opened]) < np.abs(force["exact"][opened]))),
+        ),
+        Check(
+            "nonlinear flexures need more force than linear ones to close",
+            "larger force",
+            _range(force["exact"][shut] / force["linear"][shut]),
+            bool(np.all(force["exact"][shut] > force["linear"][shut])),
+        ),
+        Check(
+            "nonlinear flexures need more force than linear ones to open",
+            "larger force",
+            _range(force["exact"][opened] / force["linear"][opened]),
+            bool(np.all(np.abs(force["exact"][opened]) > np.abs(force["linear"][opened]))),
+        ),
+    ]
+
+
+def _draw9(
+    figure: Figure, paths: dict[str, gripper.Trajectory], nylon: dict[str, gripper.Trajectory]
+) -> None:
+    grid = figure.subplots(2, 2)
+    for row, (name, group) in zip(grid, (("silicon", paths), ("nylon", nylon)), strict=True):
+        for model, p in group.items():
+            tip, color = MM * np.asarray(p.tip), COLORS[model]
+            row[0].plot(tip[:, 0], tip[:, 1], color=color, label=model)
+            row[1].plot(tip[:, 0], UN * np.asarray(p.force), color=color, label=model)
+        row[0].set(xlabel="tip x [mm]", ylabel="tip y [mm]", title=name)
+        row[1].set(xlabel="tip x [mm]", ylabel="force [uN]", title=name)
+        row[0].legend(frameon=False, fontsize=8)
 
 
 def _tips(paths: dict[str, gripper.Trajectory]) -> dict:
@@ -178,6 +199,12 @@ def _slope(model: str) -> float:
 
 def _range(values: np.ndarray) -> str:
     return f"{np.nanmin(values):.3f} to {np.nanmax(values):.3f} of it"
+
+
+def _larger_beyond(x: np.ndarray, ratio: np.ndarray) -> str:
+    """Where the ratio first exceeds 1; empty when it never does."""
+    beyond = x[ratio > 1]
+    return f", larger beyond x = {MM * beyond.min():.2f} mm" if beyond.size else ""
 
 
 def _inflections(p: gripper.Trajectory) -> int:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from diffmicro._results import word
 from diffmicro.devices.tumbler import Response
+from diffmicro.results import word
 from experiments.outcome import Check, Outcome
 from experiments.xie2019.robots import EDGE_BAND, asked, first, improved, motion, said
 

@@ -3,9 +3,9 @@
 import math
 from typing import Any
 
-from diffmicro._results import word
 from diffmicro.devices import tumbler
 from diffmicro.devices.tumbler import Design, Response, Setting
+from diffmicro.results import word
 
 IMPROVED = dict(mass=6.94e-8, offset_angle=0.0, magnetic_volume=3.2e-11, magnetization=51835.0)
 """Table 2's robot; Table 1's is the default."""

@@ -79,6 +79,18 @@ def figure8() -> Outcome:
         surface: {name: 1e3 * float(r.speed) for name, r in responses.items()}
         for surface, responses in found.items()
     }
+    ideal = [1e3 * float(found["paper"][name].no_slip_speed) for name in SHAPES]
+    data = {"speed": speeds, "climbs": {f"{n}, {a}": c for (n, a), c in climbs.items()}}
+    checks = _checks(speeds, climbs, banded)
+    return Outcome(checks, data, lambda figure: _draw(figure, designs, speeds, ideal))
+
+
+def _checks(
+    speeds: dict[str, dict[str, float]],
+    climbs: dict[tuple[str, int], bool],
+    banded: dict[str, bool],
+) -> list[Check]:
+    """The paper's statements about speeds [mm/s] and inclines."""
     checks = []
     for surface, by_name in speeds.items():
         ranked = {name: by_name[name] for name in RANKED}
@@ -128,24 +140,27 @@ def figure8() -> Outcome:
             not any(climbs[name, 45] for name in RANKED),
         )
     )
+    return checks
 
-    def draw(figure: Figure) -> None:
-        parts: Any = figure.subfigures(2, height_ratios=(2, 1))
-        above, below = parts
-        axes = above.subplots()
-        places = np.arange(len(SHAPES))
-        for i, (surface, by_name) in enumerate(speeds.items()):
-            axes.bar(places + 0.36 * i - 0.18, list(by_name.values()), 0.34, label=surface)
-        ideal = [1e3 * float(found["paper"][name].no_slip_speed) for name in SHAPES]
-        axes.plot(places, ideal, "k_", markersize=40, label="hull perimeter x frequency")
-        axes.set_xticks(places, list(SHAPES))
-        axes.set_ylabel("speed [mm/s]")
-        axes.set_ylim(0, 1.35 * max(ideal))
-        axes.legend(loc="upper left", ncols=3, fontsize=9)
-        for i, (name, design) in enumerate(designs.items()):
-            view = below.add_subplot(1, len(designs), i + 1, projection="3d")
-            draw_body(view, design)
-            view.set_title(name, fontsize=8)
 
-    data = {"speed": speeds, "climbs": {f"{n}, {a}": c for (n, a), c in climbs.items()}}
-    return Outcome(checks, data, draw)
+def _draw(
+    figure: Figure,
+    designs: dict[str, tumbler.Design],
+    speeds: dict[str, dict[str, float]],
+    ideal: list[float],
+) -> None:
+    parts: Any = figure.subfigures(2, height_ratios=(2, 1))
+    above, below = parts
+    axes = above.subplots()
+    places = np.arange(len(SHAPES))
+    for i, (surface, by_name) in enumerate(speeds.items()):
+        axes.bar(places + 0.36 * i - 0.18, list(by_name.values()), 0.34, label=surface)
+    axes.plot(places, ideal, "k_", markersize=40, label="hull perimeter x frequency")
+    axes.set_xticks(places, list(SHAPES))
+    axes.set_ylabel("speed [mm/s]")
+    axes.set_ylim(0, 1.35 * max(ideal))
+    axes.legend(loc="upper left", ncols=3, fontsize=9)
+    for i, (name, design) in enumerate(designs.items()):
+        view = below.add_subplot(1, len(designs), i + 1, projection="3d")
+        draw_body(view, design)
+        view.set_title(name, fontsize=8)

@@ -10,7 +10,7 @@ from benchmarks import baseline, moreau_sweep, timing
 from benchmarks.__main__ import main
 from benchmarks.timing import in_turn, table
 from diffmicro.devices.wrmma import published_design, published_setting
-from diffmicro.devices.wrmma_sweep import paper_sweep
+from diffmicro.devices.wrmma.sweep import paper_sweep
 
 needs_compiler = pytest.mark.skipif(
     shutil.which("gcc") is None and shutil.which("cc") is None, reason="no C compiler here"

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from diffmicro.command import branching
-from diffmicro.devices import wrmma_branches
+from diffmicro.devices.wrmma import branches as wrmma_branches
+from diffmicro.dynamics import branches as dynamics_branches
 from diffmicro.dynamics.branches import follow
 
 COLUMNS = [
@@ -126,8 +127,8 @@ def test_ctrl_c_keeps_the_finished_branches(run, tmp_path, monkeypatch, short):
         return follow(*args)
 
     calls = []
-    monkeypatch.setattr(wrmma_branches, "follow", interrupted)
-    monkeypatch.setattr(wrmma_branches, "_comes_by", lambda *args: False)
+    monkeypatch.setattr(dynamics_branches, "follow", interrupted)
+    monkeypatch.setattr(dynamics_branches, "_comes_by", lambda *args: False)
     out = tmp_path / "a.csv"
     done = run(*SHORT, "--out", out)
     assert done.code == 130 and "finished branches are in" in done.err

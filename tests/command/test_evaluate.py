@@ -1,15 +1,16 @@
 """`diffmicro evaluate`: answers in JSON and tables, gradients, many points, bad input, exits."""
 
+import dataclasses
 import json
+import locale
 import os
 import subprocess
 import sys
-from types import ModuleType
 
 import numpy as np
 import pytest
 
-from diffmicro.command import words
+from diffmicro.command import evaluation, words
 from tests.sweep import toy
 
 CERTIFICATE = {
@@ -98,6 +99,125 @@ def test_many_points_each_for_itself_in_the_order_asked(run, points):
     assert "did you mean field?" in answers[6]["message"]
 
 
+def test_lines_that_are_no_points_spoil_nothing(run, points):
+    """Each of these took all answers with it."""
+    file = points(
+        {"friction": 0.2},
+        "[" * 100_000,
+        '{"friction": ' + "9" * 5001 + "}",
+        '{"friction": 0.1, "friction": 0.2}',
+        {"law": "[/x]"},
+        '{"friction": ' + "[" * 60 + "1" + "]" * 60 + "}",
+        {"friction": 0.2},
+    )
+    done = run("evaluate", "tribometer", "--points", file, "--json")
+    answers = [strict_json(line) for line in done.out.splitlines()]
+    assert done.code == 0
+    assert [answer["status"] for answer in answers] == ["ok", *["invalid_input"] * 5, "ok"]
+    for answer, part in zip(
+        answers[1:-1],
+        ("brackets", "digits", "friction is given twice", "[/x]", "one number"),
+        strict=True,
+    ):
+        assert part in answer["message"]
+    shown = run("evaluate", "tribometer", "--points", file)
+    assert shown.code == 0 and "law=[/x]" in shown.out and shown.out.count("status: ok") == 2
+
+
+def test_what_a_device_refuses_is_a_message(run, points):
+    told = "tip_travel needs a limit to end at"
+    done = run("evaluate", "gripper", "--response", "tip_travel")
+    assert (done.code, done.out) == (2, "") and told in done.err
+    done = run("evaluate", "gripper", "--json", "--response", "tip_travel,tip_x", "--points",
+               points({}, {"force": -1}, {"force": "x"}))  # fmt: skip
+    answers = [strict_json(line) for line in done.out.splitlines()]
+    assert done.code == 0
+    assert [answer["status"] for answer in answers] == ["invalid_input"] * 3
+    assert all(told in answer["message"] for answer in answers[:2])
+
+
+def test_points_are_utf8_and_end_at_newlines_only(run, tmp_path, monkeypatch):
+    """A line separator of Unicode in a text is none in the file; the locale is not looked at."""
+    monkeypatch.setattr(locale, "getpreferredencoding", lambda *_: "ascii")
+    file = tmp_path / "points.jsonl"
+    file.write_bytes(
+        '\ufeff{"friction": 0.2}\r\n{"größe": "a\u2028b"}\n\n{"friction": 0.2}'.encode()
+    )
+    done = run("evaluate", "tribometer", "--points", file, "--json")
+    answers = [strict_json(line) for line in done.out.splitlines()]
+    assert [answer["status"] for answer in answers] == ["ok", "invalid_input", "ok"]
+    assert "größe" in answers[1]["message"]
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """Answers of the toy; `stop(error, at)` makes a point fail, all others are calculated."""
+
+    def stop(error, at):
+        whole = evaluation.calculate_lanes
+
+        def failing(build, batch, lanes, width, **options):
+            for piece in whole(build, batch, lanes, width, **options):
+                if np.asarray(batch.setting.drive)[lanes[0]] == at:
+                    raise error
+                yield piece
+
+        monkeypatch.setattr(evaluation, "calculate_lanes", failing)
+
+    return stop
+
+
+def test_answers_leave_as_they_are_finished(watched):
+    """In order, whatever their words; what follows the one that fails is not waited for."""
+    given = [{"drive": 0.1 * n, "waveform": ("square", "sine")[n % 2]} for n in range(8)]
+    watched(KeyboardInterrupt(), given[5]["drive"])
+    answers = evaluation.answer_points(evaluation.Request(toy.TOY, ("velocity",)), given)
+    seen = []
+    with pytest.raises(KeyboardInterrupt):
+        for answer in answers:
+            seen.append(answer)
+    assert [answer.status for answer in seen] == ["ok"] * 5
+    assert seen[3].response["velocity"] == pytest.approx(-0.3)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("a fault")], ids=repr)
+def test_what_is_finished_behind_an_unfinished_point_leaves_too(watched, monkeypatch, error):
+    monkeypatch.setattr(evaluation, "cut", lambda count: [np.arange(count)[::-1]])
+    original = evaluation.calculate_lanes
+
+    def one_by_one(build, batch, lanes, width, **options):
+        for n in range(len(lanes)):
+            if n == 3:
+                raise error
+            yield from original(build, batch, lanes[n : n + 1], 1, **options)
+
+    monkeypatch.setattr(evaluation, "calculate_lanes", one_by_one)
+    seen = []
+    with pytest.raises(type(error)):
+        for answer in evaluation.answer_points(
+            evaluation.Request(toy.TOY, ("velocity",)), [{"drive": 0.1 * n} for n in range(6)]
+        ):
+            seen.append(answer)
+    assert [answer.status for answer in seen] == ["interrupted"] * 3 + ["ok"] * 3
+    assert seen[4].response["velocity"] == pytest.approx(0.4)
+    json.dumps(seen[0])
+
+
+def test_a_reader_that_has_enough_ends_the_program_quietly(points, tmp_path):
+    file = points(*[{"friction": 0.1 + 1e-4 * n} for n in range(200)])
+    command = f"{sys.executable} -m diffmicro evaluate tribometer --points {file} --json | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert strict_json(done.stdout)["status"] == "ok"
+
+
+def test_steps_are_given_once_and_seeds_are_not_negative(run):
+    done = run("evaluate", "wrmma", "steps=5", "--steps", "6")
+    assert done.code == 2 and "steps is given twice, as steps=5 and as --steps 6" in done.err
+    done = run("optimize", "gripper", "--seed", "-1")
+    assert done.code == 2 and "--seed" in done.err
+
+
 def test_without_gradient_there_is_none(run):
     done = run("evaluate", "wrmma", "load_factor=32", "--json")
     answer = strict_json(done.out)
@@ -137,7 +257,10 @@ def test_a_field_that_closes_the_gap_for_good_is_a_status(run):
         (["--method", "evnt"], ["method", "evnt", "event"]),
         (["--grad", "mas_ratio"], ["mas_ratio", "did you mean mass_ratio?"]),
         (["--grad", "mass_ratio", "--of", "velocty"], ["velocty", "did you mean velocity?"]),
-        (["--grad", "demagnetization", "demagnetization=None"], ["demagnetization", "None"]),
+        (
+            ["--grad", "demagnetization", "demagnetization=None"],
+            ["demagnetization", "no value of its own"],
+        ),
         (["--response", "speed"], ["speed", "response"]),
         (["--of", "velocity"], ["--of velocity", "--grad"]),
         (["--precision", "16"], ["16", "32 or 64"]),
@@ -160,12 +283,12 @@ def test_unknown_devices_options_and_commands(run):
 
 def test_no_convergence_is_exit_code_3(run, monkeypatch):
     """A device whose cheap search finds nothing at drive 6, and which has no other."""
-    module = ModuleType("devices.hopeless")
-    vars(module).update(vars(toy) | {"__name__": "devices.hopeless"})
-    vars(module)["respond"] = lambda design, setting, throw: toy.respond(
-        design, setting, window=0, throw=throw
-    )
-    monkeypatch.setattr(words, "device", lambda name: module)
+
+    def respond(design, setting, throw):
+        return toy.respond(design, setting, window=0, throw=throw)
+
+    hopeless = dataclasses.replace(toy.TOY, respond=respond, quick={}, lone={})
+    monkeypatch.setattr(words, "device", lambda name: hopeless)
     done = run("evaluate", "toy", "drive=6", "--json")
     answer = strict_json(done.out)
     assert (done.code, answer["status"]) == (3, "no_orbit")
@@ -196,3 +319,19 @@ def test_the_program_alone_ends_with_its_exit_code(tmp_path):
     done = alone(tmp_path, "evaluate", "wrmma", "mass_ratio=-1")
     assert (done.returncode, done.stdout) == (2, "")
     assert "mass_ratio" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (("legs", "leg_length=1e-2", "leg_thickness=3e-4", "leg_width=1e-3", "leg_young=6e10",
+          "leg_density=7700", "--grad", "frequency"), "frequency is not used where leg_length is given"),
+        (("legs", "--grad", "leg_width"), "leg_width has no value of its own here"),
+        (("legs", "--grad", "leg_piezo"), "leg_piezo is used only where leg_length is given"),
+        (("tumbler", "density=1000", "--grad", "mass"), "mass is not used where density is given"),
+        (("tumbler", "magnetic_share=0.5", "--grad", "magnetic_volume"), "magnetic_share is given"),
+    ],
+)  # fmt: skip
+def test_what_has_no_part_in_a_point_has_no_gradient(run, words, told):
+    done = run("evaluate", *words)
+    assert (done.code, done.out) == (2, "") and told in done.err

@@ -98,6 +98,11 @@ def test_ctrl_c_keeps_what_is_finished(run, tmp_path):
     whole = out.read_text().splitlines()
     assert len(whole) == 241 and whole[: len(lines)] == lines
     assert not folder.exists()
+    # Once it is whole, a repetition that is interrupted leaves it so.
+    before = out.read_bytes()
+    code, err, folder = stop_after(20, out, signal.SIGINT, *WORDS)
+    assert code == 130 and "which stays" in err and folder.exists()
+    assert out.read_bytes() == before
 
 
 def test_ctrl_c_ends_the_processes_too(tmp_path):

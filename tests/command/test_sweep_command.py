@@ -8,17 +8,17 @@ import pytest
 
 from diffmicro.command import sweeping
 from diffmicro.command.words import parameters, responses
-from diffmicro.devices import DEVICES, device
+from diffmicro.devices import OWN, device
 
 
 def test_list_names_every_device(run):
     done = run("list")
     assert done.code == 0
-    for name in DEVICES:
+    for name in OWN:
         assert name in done.out
 
 
-@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("name", OWN)
 def test_show_names_every_parameter_and_response_with_unit(run, name):
     done = run("show", name)
     assert done.code == 0
@@ -108,6 +108,11 @@ def test_bad_sweeps(run, tmp_path, arguments, told):
             "law = dynamic does not exist",
         ),
         (["stickslip", "springs=100:201:3"], "whole number"),
+        (["tribometer", "drag_ratio=0.3,None"], "neither is"),
+        (["tribometer", "drag_ratio=None,0.3"], "neither is"),
+        (["tribometer", "friction=0.1:0.2:1000000", "radius=1e-3:2e-3:1000"], "1000000000 points"),
+        (["wrmma", "field=1e-3:2e-3:5", "steps=5", "--steps", "6"], "steps is given twice"),
+        (["gripper", "force=0,1e-6", "--response", "tip_travel"], "needs a limit to end at"),
     ],
 )
 def test_what_a_device_cannot_sweep(run, tmp_path, words, told):
@@ -139,6 +144,16 @@ def test_files_that_cannot_be_written_are_no_crash(run, tmp_path, monkeypatch):
     monkeypatch.setattr(sweeping.Store, "save", full)
     done = run("sweep", "tribometer", "friction=0.1,0.2", "--out", tmp_path / "a.csv")
     assert done.code == 2 and "No space left" in done.err
+
+
+def test_brackets_in_a_name_are_no_markup(run, tmp_path):
+    folder = tmp_path / "d[" / "x]"
+    folder.mkdir(parents=True)
+    done = run(
+        "sweep", "tribometer", "friction=0.1,0.2", "--out", folder / "[red]a.csv", "--resume"
+    )
+    assert done.code == 0
+    assert f"2 points to {folder / '[red]a.csv'}" in done.err
 
 
 def test_the_version(run):

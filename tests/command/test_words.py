@@ -1,32 +1,29 @@
 """Words become values, or a message that names key, value, range and the nearest known key."""
 
-import types
+import dataclasses
 
 import equinox as eqx
 import numpy as np
 import pytest
 
-from diffmicro._parameters import parameter
 from diffmicro.command import words
 from diffmicro.command.words import BadInput
-from diffmicro.devices import gripper, stickslip, tribometer, wrmma
+from diffmicro.devices import device
+from diffmicro.parameters import check, parameter
+
+gripper, stickslip, tribometer, wrmma = map(device, ("gripper", "stickslip", "tribometer", "wrmma"))
 
 
 class Design(eqx.Module):
-    """With a matrix.
+    """With a matrix."""
 
-    hinge: positions of two hinges [m].
-    """
+    hinge: tuple = parameter(
+        ((0.0, 1.0), (2.0, 3.0)), "positions of two hinges", "m", low=-10, high=10
+    )
 
-    hinge: tuple = parameter(((0.0, 1.0), (2.0, 3.0)), low=-10, high=10)
 
-
-MATRIX = types.ModuleType("devices.matrix")
-vars(MATRIX).update(
-    Design=Design,
-    Setting=wrmma.Setting,
-    published_design=Design,
-    published_setting=wrmma.Setting,
+MATRIX = dataclasses.replace(
+    wrmma, Design=Design, published_design=Design, cautions={}, check=check
 )
 
 

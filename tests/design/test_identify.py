@@ -6,7 +6,7 @@ import pytest
 
 from diffmicro.design.identify import fit, impact_residual, response_residual, smoothed
 from diffmicro.devices import legs
-from diffmicro.devices.legs_data import foot_response, impact_shares
+from diffmicro.devices.legs.measured import foot_response, impact_shares
 
 TRUE = legs.published_design()
 

@@ -1,5 +1,7 @@
 """Runs that survive: killed without warning, they go on as if nothing had happened."""
 
+import hashlib
+import io
 import json
 import os
 import signal
@@ -11,8 +13,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diffmicro.design import Objective, Variable, function_problem, optimize_design
+from diffmicro.design import (
+    Objective,
+    Tolerance,
+    Variable,
+    device_problem,
+    function_problem,
+    optimize_design,
+    robust_problem,
+)
+from diffmicro.design.loop import _config
 from diffmicro.design.run import Folder
+from diffmicro.devices import tribometer
 
 SCRIPT = Path(__file__).with_name("interrupted.py")
 
@@ -90,6 +102,80 @@ def test_resuming_something_else_is_refused(tmp_path, problem):
         optimize_design(problem, method="sqp", budget=30, out=tmp_path, resume=True, progress=False)
 
 
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_folder_with_other_things_is_refused_and_left_alone(tmp_path, problem, resume):
+    mine = {"config.json": '{"my": 1}', "history.csv": "mine", "notes.txt": "mine"}
+    for name, text in mine.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=r"[Cc]hoose another folder"):
+        optimize_design(problem, budget=20, out=tmp_path, resume=resume, progress=False)
+    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == mine
+
+
+def test_a_run_that_is_repeated_keeps_its_checkpoint(tmp_path, problem):
+    folder = tmp_path / "run"
+    once = optimize_design(problem, method="sqp", budget=20, out=folder, progress=False)
+    kept = {p.name: p.read_bytes() for p in folder.iterdir()}
+    with pytest.raises(ValueError, match="resume"):
+        optimize_design(problem, method="sqp", budget=20, out=folder, progress=False)
+    assert {p.name: p.read_bytes() for p in folder.iterdir()} == kept
+    again = optimize_design(
+        problem, method="sqp", budget=20, out=folder, resume=True, progress=False
+    )
+    assert (again.variables, again.history) == (once.variables, once.history)
+    assert (folder / "checkpoint.bin").read_bytes()[32:] != b""
+
+
+def test_a_run_that_was_killed_while_it_began_may_begin_again(tmp_path, problem):
+    (tmp_path / "config.json.partial").write_text("{")
+    assert optimize_design(problem, budget=20, out=tmp_path, progress=False).status == "ok"
+
+
+def test_what_is_held_makes_another_run(tmp_path):
+    """Two problems that differ in nothing but a value that is not free, or in a tolerance."""
+
+    def made(force, share):
+        problem = device_problem(
+            tribometer.DEVICE,
+            {"radius": (2e-3, 5e-3)},
+            Objective("sliding_velocity"),
+            setting=tribometer.published_setting(normal_force=force),
+        )
+        problem = robust_problem(problem, [Tolerance("radius", share)])
+        return _config(problem, "sqp", 20, 0, {})
+
+    for first, second in (((9.5, 0.02), (9.0, 0.02)), ((9.5, 0.02), (9.5, 0.03))):
+        folder = tmp_path / str(second)
+        Folder(folder, made(*first), resume=False)
+        Folder(folder, made(*first), resume=True)
+        with pytest.raises(ValueError, match="another problem"):
+            Folder(folder, made(*second), resume=True)
+
+
+@pytest.mark.parametrize("spoil", ["empty", "no archive", "missing", "short", "words"])
+def test_a_checkpoint_with_a_valid_digest_and_other_content_is_refused(tmp_path, problem, spoil):
+    optimize_design(problem, method="climb", budget=40, out=tmp_path, progress=False)
+    file = tmp_path / "checkpoint.bin"
+    with np.load(io.BytesIO(file.read_bytes()[32:])) as arrays:
+        kept = dict(arrays)
+    if spoil == "missing":
+        del kept["slacks"]
+    elif spoil == "short":
+        kept["gradient"] = kept["gradient"][:-1]
+    elif spoil == "words":
+        kept["objective"] = kept["objective"].astype(str)
+    packed = io.BytesIO()
+    np.savez(packed, allow_pickle=False, **kept)
+    content = {"empty": b"", "no archive": b"no archive"}.get(spoil, packed.getvalue())
+    spoiled = hashlib.sha256(content).digest() + content
+    file.write_bytes(spoiled)
+    with pytest.raises(ValueError, match=r"checkpoint .*Delete it"):
+        optimize_design(
+            problem, method="climb", budget=40, out=tmp_path, resume=True, progress=False
+        )
+    assert file.read_bytes() == spoiled
+
+
 def test_the_folder_tells_what_the_run_was(tmp_path, problem):
     result = optimize_design(problem, method="sqp", budget=30, out=tmp_path, progress=False)
     config = json.loads((tmp_path / "config.json").read_text())
@@ -98,7 +184,7 @@ def test_the_folder_tells_what_the_run_was(tmp_path, problem):
     assert json.loads((tmp_path / "result.json").read_text())["status"] == result.status == "ok"
     lines = (tmp_path / "history.csv").read_text().splitlines()
     assert len(lines) == 1 + len(result.history)
-    kept = Folder(tmp_path, config, resume=True).load()
+    kept = Folder(tmp_path, config, resume=True).load(problem)
     assert len(kept["trials"]) == result.evaluations - 2  # the report evaluates both designs again
     assert np.isfinite(kept["gradient"]).all()
 
@@ -122,5 +208,5 @@ def test_an_interrupted_run_returns_its_best(tmp_path, problem, monkeypatch):
     again = optimize_design(
         problem, method="climb", budget=60, out=tmp_path, resume=True, progress=False
     )
-    assert again.status == "ok"
+    assert again.status == "stopped"
     assert again.history[: len(result.history)] == result.history

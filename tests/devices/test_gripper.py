@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from diffmicro._reasons import REASONS
-from diffmicro._results import NoResult, word
 from diffmicro.devices import gripper
+from diffmicro.reasons import REASONS
+from diffmicro.results import NoResult, word
 from tests.oracles import gripper as oracle
 
 CLOSING = {"linear": 63.95152934588850, "partial": 77.04, "exact": 69.86389863974942}
@@ -202,7 +202,7 @@ def test_clearance_over_a_stroke_is_at_its_ends():
     design = gripper.published_design()
     setting = gripper.published_setting(force=69.86e-6)
     path = gripper.simulate(design, setting, points=11)
-    from diffmicro.devices.gripper_model import clearances
+    from diffmicro.devices.gripper.lumped import clearances
 
     gaps = np.array([clearances(points) for points in path.arcs])
     assert gaps.min() == pytest.approx(float(gripper.respond(design, setting).clearance), rel=1e-9)

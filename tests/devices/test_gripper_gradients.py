@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
 
-from diffmicro._parameters import as_arrays
-from diffmicro._reasons import REASONS
 from diffmicro.certificate import reason_text, value_and_gradient, verdict_word
 from diffmicro.devices import gripper
+from diffmicro.parameters import as_arrays
+from diffmicro.reasons import REASONS
 
 LIMITS = dict(rotation_limit=0.3, stress_limit=140e6, force_limit=45e-6)
 

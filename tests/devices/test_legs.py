@@ -6,10 +6,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from diffmicro._results import words
 from diffmicro.certificate import reason_text, value_and_gradient, verdict_word
 from diffmicro.devices import legs
-from diffmicro.devices.legs_data import carried, foot_response
+from diffmicro.devices.legs.measured import carried, foot_response
+from diffmicro.parameters import as_arrays
+from diffmicro.results import words
 from tests.oracles import legs as oracle
 
 REFERENCE = [
@@ -41,7 +42,7 @@ BOUNCING = [
 
 @pytest.fixture(scope="module")
 def published():
-    return legs.as_arrays(legs.published_design())
+    return as_arrays(legs.published_design())
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def respond(published):
     one = eqx.filter_jit(lambda s: legs.respond(published, s, throw=False))
 
     def many(overrides):
-        found = [one(legs.as_arrays(legs.published_setting(**o))) for o in overrides]
+        found = [one(as_arrays(legs.published_setting(**o))) for o in overrides]
         return jax.tree.map(lambda *x: np.stack(x), *found)
 
     return many
@@ -189,7 +190,7 @@ WRT = ("gap", "voltage", "restitution", "drive_frequency", "film", "gain")
 @pytest.fixture(scope="module")
 def certified(published):
     function = jax.jit(value_and_gradient(legs.respond, wrt=WRT, of="mean_height"))
-    return lambda **o: function(published, legs.as_arrays(legs.published_setting(**o)))
+    return lambda **o: function(published, as_arrays(legs.published_setting(**o)))
 
 
 def test_gradient_of_a_bouncing_motion_is_certified_and_right(certified, sines):
@@ -213,7 +214,7 @@ def test_gradient_in_the_air_is_the_closed_form(certified, published):
 @pytest.mark.slow
 def test_erratic_motion_has_statistics_and_no_gradient(published):
     function = jax.jit(value_and_gradient(legs.respond, wrt=("gap",), of="mean_height"))
-    setting = legs.as_arrays(legs.published_setting(waveform="square"))
+    setting = as_arrays(legs.published_setting(waveform="square"))
     value, gradient, certificate, response = function(published, setting)
     assert words(response.result).item() == "erratic"
     assert np.isfinite(float(value)) and np.isnan(float(gradient["gap"]))
@@ -242,7 +243,7 @@ def test_a_leg_of_three_modes_in_the_air_is_the_free_amplitude():
     setting = legs.published_setting(voltage=1.0, gap=1e-3, drive_frequency=500.0)
     found = legs.respond(design, setting)
     assert words(found.result).item() == "ok"
-    free = float(legs.free_amplitude(*legs.as_arrays((design, setting))))
+    free = float(legs.free_amplitude(*as_arrays((design, setting))))
     assert float(found.amplitude) == pytest.approx(free, rel=1e-4)
 
 
@@ -285,12 +286,75 @@ def test_second_derivatives_are_right_in_the_air_and_not_a_number_through_impact
     assert np.isnan(float(jax.jit(jax.jacfwd(jax.jacfwd(bounced)))(gap)))
 
 
+LEG = dict(leg_length=15e-3, leg_thickness=3e-4, leg_width=2e-3, leg_young=62e9, leg_density=7700.0)
+"""A clamped leg, by its dimensions."""
+
+
+@pytest.mark.parametrize(
+    "name, why",
+    [
+        ("leg_length", "has no value of its own here"),
+        ("leg_piezo", "is used only where leg_length is given"),
+        ("mode_shape", "has no value of its own here"),
+        ("waveform", "is not a number"),
+        ("waveforms", "is not a parameter"),
+    ],
+)
+def test_message_lists_parameters_with_a_value(published, name, why):
+    gradient = value_and_gradient(legs.respond, (name,), "amplitude")
+    with pytest.raises(ValueError, match=f"{name} {why}; gradients are taken by") as told:
+        gradient(published, as_arrays(legs.published_setting()))
+    listed = set(str(told.value).split("any of ")[1].rstrip(".").split(", "))
+    assert not {*LEG, "leg_piezo", "mode_shape", "waveform", "law"} & listed
+    assert {"frequency", "film", "voltage"} <= listed
+
+
+@pytest.mark.parametrize("name", ["frequency", "gain", "mobility"])
+def test_what_a_given_leg_makes_is_no_parameter_to_differentiate_by(name):
+    design = legs.published_design(**LEG)
+    gradient = value_and_gradient(legs.respond, (name,), "amplitude")
+    with pytest.raises(ValueError, match=f"{name} is not used where leg_length is given") as told:
+        gradient(design, legs.published_setting())
+    listed = set(str(told.value).split("any of ")[1].rstrip(".").split(", "))
+    assert not {"frequency", "gain", "mobility"} & listed
+    assert {*LEG, "leg_piezo", "damping", "film"} <= listed
+
+
+@pytest.mark.slow
+def test_gradients_by_the_dimensions_of_a_leg_are_those_of_the_motion():
+    """Bouncing, against Richardson's differences of the mean height over 5e-4 of each dimension."""
+    design = legs.published_design(damping=(0.03, 0.03, 0.03), **LEG)
+    certified = jax.jit(value_and_gradient(legs.respond, tuple(LEG), "mean_height"))
+    height = jax.jit(lambda *point: legs.respond(*point, throw=False).mean_height)
+    for overrides in ({}, dict(voltage=20.0, gap=2e-6, restitution=0.3, drive_frequency=300.0)):
+        setting = legs.published_setting(**overrides)
+        value, gradient, certificate, response = certified(design, setting)
+        assert verdict_word(certificate) == "certified" and response.impacts > 0
+        for name, x in LEG.items():
+
+            def slope(h, name=name, x=x, setting=setting):
+                ends = [legs.published_design(damping=design.damping, **(LEG | {name: x * (1 + s)}))
+                        for s in (h, -h)]  # fmt: skip
+                return (height(ends[0], setting) - height(ends[1], setting)) / (2 * h * x)
+
+            expected = (4 * slope(2.5e-4) - slope(5e-4)) / 3
+            scale = max(abs(float(expected)), 1e-3 * float(value) / x)
+            assert abs(float(gradient[name] - expected)) < 1e-4 * scale
+
+
+def test_the_period_is_the_smallest(respond):
+    """The orbit is followed over 0.02 s, two or three periods of the drive; a foot in the air repeats in one."""
+    told = respond([dict(voltage=1.0), dict(voltage=1.0, drive_frequency=120.0)])
+    assert list(words(told.result)) == ["ok", "ok"]
+    assert list(told.period_multiple) == [1, 1]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("overrides", [dict(), dict(gap=8e-6, voltage=9.0)])
 def test_single_precision_finds_the_same_bouncing_motion(respond, published, overrides):
     single = jax.tree.map(
         lambda x: jnp.asarray(x, jnp.float32),
-        (published, legs.as_arrays(legs.published_setting(**overrides))),
+        (published, as_arrays(legs.published_setting(**overrides))),
     )
     found = legs.respond(*single, throw=False)
     known = jax.tree.map(lambda x: x[0], respond([overrides]))

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from diffmicro.devices import legs
-from diffmicro.devices.legs_data import TABLE3, starts, table3_deviation
-from diffmicro.devices.legs_ensemble import ensemble
+from diffmicro.devices.legs.ensemble import ensemble
+from diffmicro.devices.legs.measured import TABLE3, starts, table3_deviation
 
 BEGIN = jnp.asarray(starts(0, 2))
 

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from diffmicro.devices import legs
-from diffmicro.devices.legs_feet import HEXAPOD_SHAPES, Robot, simulate_feet
+from diffmicro.devices.legs.feet import HEXAPOD_SHAPES, Robot, simulate_feet
 from diffmicro.plot.legs import feet_heights
 
 
@@ -16,10 +16,9 @@ def test_quadruped_on_all_feet_loses_energy_and_stays_above_the_ground():
     assert np.all(hits[:4] > 0) and hits[4] == 0
     assert np.all(np.asarray(path.impulse) >= 0)
     assert float(np.min(path.loss)) >= -1e-18 and float(np.sum(path.loss)) > 0
-    # Impacts come up to one step late: no deeper than the distance of one step.
-    step = 1 / (1000 * 86.0)
-    speed = np.max(np.abs(np.diff(height, axis=0))) / step
-    assert height.min() > -speed * step
+    # Impacts come up to one step late: a foot below the ground rises in the next step.
+    below = height[:-1] < 0
+    assert below.any() and np.all(np.diff(height, axis=0)[below] > 0)
 
 
 def test_in_the_air_the_feet_follow_the_exact_response():

@@ -6,10 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from diffmicro._parameters import as_arrays
-from diffmicro._results import word, words
 from diffmicro.devices import stickslip
+from diffmicro.parameters import as_arrays
 from diffmicro.reference import cattaneo
+from diffmicro.results import word, words
 
 # Exact contact memory and springs by separate programs: force [N] at 2 ms, tolerance.
 FORCES = [
@@ -142,7 +142,7 @@ def test_dead_zone_is_a_status_and_bad_lanes_are_alone(damped):
 
 
 def test_objection_names_dead_zone_and_vibration(damped):
-    from diffmicro._reasons import REASONS
+    from diffmicro.reasons import REASONS
 
     response, _ = damped
 
@@ -164,7 +164,7 @@ def test_from_rest_and_not_elsewhere_in_the_band():
 
     A solver that skips past it finds steps that vanish there too, and would report a larger force.
     """
-    from diffmicro.devices.stickslip_model import lump, motion, statics
+    from diffmicro.devices.stickslip.lumped import lump, motion, statics
 
     design, setting = as_arrays(
         (
@@ -235,7 +235,7 @@ def test_full_memory_is_a_status():
 def test_analytic_force_and_zero_amplitude():
     """Eq. 3.26's elasticities: -1/3 in radius, 1 in friction, 2/3 in preload; limits of eq. 3.25."""
     design, setting = as_arrays((stickslip.Design(), stickslip.Setting()))
-    from diffmicro.devices.stickslip_model import statics
+    from diffmicro.devices.stickslip.lumped import statics
 
     def log_zero(x):
         radius, friction, preload = jnp.exp(x)

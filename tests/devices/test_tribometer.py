@@ -6,11 +6,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from diffmicro._parameters import as_arrays
-from diffmicro._results import word
 from diffmicro.devices import tribometer
-from diffmicro.devices.tribometer_models import dragged, velocity_unit
-from diffmicro.reference import friction_control
+from diffmicro.devices.tribometer.steady import dragged, velocity_unit
+from diffmicro.mechanics import friction_control
+from diffmicro.parameters import as_arrays
+from diffmicro.results import word
 from tests.oracles import vibrated_probe
 
 ANGLE = 0.26616271092913524

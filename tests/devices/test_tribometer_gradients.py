@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import ellipe, ellipk
 
-from diffmicro._parameters import as_arrays
 from diffmicro.certificate import reason_text, value_and_gradient, verdict_word
 from diffmicro.devices import tribometer
-from diffmicro.reference import friction_control
+from diffmicro.mechanics import friction_control
+from diffmicro.parameters import as_arrays
 
 
 def _judged(wrt, of, design=None, **setting):

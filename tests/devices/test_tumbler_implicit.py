@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from diffmicro._parameters import as_arrays
-from diffmicro._results import from_code, word
 from diffmicro.devices.tumbler import published_design, published_setting
-from diffmicro.devices.tumbler_implicit import (
+from diffmicro.devices.tumbler.implicit import (
     Start,
     respond_implicit,
     simulate_implicit,
     usual_steps,
 )
-from diffmicro.devices.tumbler_spatial import LINE_ARM
+from diffmicro.devices.tumbler.spatial import LINE_ARM
+from diffmicro.parameters import as_arrays
+from diffmicro.results import from_code, word
 
 STEPS = 12000
 IMPROVED = dict(mass=6.94e-8, magnetic_volume=3.2e-11, magnetization=51835.0, offset_angle=0.0)
@@ -95,6 +95,14 @@ def test_a_start_yaw_aligns(straight):
     assert abs(response.yaw) < 0.01
     assert abs(response.speed / straight.speed - 1) < 1.4e-3
     assert abs(response.lateral_drift) < 0.07e-3
+
+
+@pytest.mark.parametrize("offset", [0.0, -1.1])
+def test_the_offset_of_the_magnetization_does_not_matter(straight, offset):
+    """While the robot rolls straight, turning its magnet about the axis of rolling only shifts time."""
+    response = respond(dict(offset_angle=offset), field_frequency=10.0)
+    assert status(response) == "ok"
+    np.testing.assert_allclose(response.speed, straight.speed, rtol=1e-3)
 
 
 def test_slip_is_what_rolling_leaves(straight):

@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from diffmicro._parameters import as_arrays
-from diffmicro._results import word
 from diffmicro.certificate import VERDICTS, value_and_gradient
 from diffmicro.devices import tumbler
 from diffmicro.mechanics import outlines
+from diffmicro.parameters import as_arrays
+from diffmicro.results import word
 
 IMPROVED = dict(mass=6.94e-8, offset_angle=0.0, magnetic_volume=3.2e-11, magnetization=51835.0)
 ALUMINUM = dict(friction=0.5359, adhesion=26.1771, electrostatic_force=0.0)

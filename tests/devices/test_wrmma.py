@@ -1,11 +1,17 @@
 """The WRMMA by the event method: reference points, limiting cases, identities, statuses."""
 
+from typing import Any
+
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from diffmicro._results import word
+from diffmicro.certificate import value_and_gradient
 from diffmicro.devices import wrmma
+from diffmicro.parameters import as_arrays
+from diffmicro.reasons import REASONS
+from diffmicro.results import RESULTS, word
 
 # Independent event-driven integration, checked against a high-order ODE solver.
 VELOCITIES = [
@@ -28,6 +34,11 @@ VELOCITIES = [
     ),
     (dict(), dict(load_factor=32.0, frequency_ratio=1.58), 0.03445560945814741),
 ]
+
+
+@pytest.fixture(scope="module")
+def certified():
+    return jax.jit(value_and_gradient(wrmma.respond, ("damping", "field"), "velocity"))
 
 
 def _respond(design, setting, **numerics):
@@ -79,9 +90,26 @@ def test_heavy_load_holds_the_body():
     assert float(response.stick_fraction) == pytest.approx(1.0)
 
 
-def test_eta_is_the_papers():
-    response = _respond(dict(), dict(load_factor=8.0))
-    assert float(response.eta) == pytest.approx(14.79 / 8, rel=1e-3)
+@pytest.mark.parametrize("damping, ringing", [(1e-6, 0.0), (1e-7, 0.99)])
+def test_a_body_at_rest_has_a_dead_gradient(certified, damping, ringing):
+    """However slowly the hammer rings down: velocity and gradient are zero, and the reason says why."""
+    point = as_arrays(
+        (
+            wrmma.published_design(damping=damping),
+            wrmma.published_setting(load_factor=500.0, frequency_ratio=0.6),
+        )
+    )
+    value, gradient, certificate, response = certified(*point)
+    assert ringing < float(response.multiplier) < 1
+    assert word(response.result) == "stalled"
+    assert float(value) == float(gradient["damping"]) == float(gradient["field"]) == 0.0
+    assert REASONS[int(certificate.reason)].name == "dead"
+
+
+def test_eta_of_figure_6_follows_from_that_of_figure_7():
+    """`force_scale` is set by the 14.79/beta printed at 5 mT; at 3 mT and load factor 32 the paper prints 0.17."""
+    response = _respond(dict(), dict(field=3e-3, load_factor=32.0))
+    assert round(float(response.eta), 2) == 0.17
 
 
 def test_mechanisms_of_figure_7():
@@ -150,3 +178,29 @@ def test_trajectory_returns_to_its_start():
     assert float(path.gap[-1]) == pytest.approx(float(response.state.gap), rel=1e-8)
     assert float(path.body_position[-1]) == pytest.approx(drift, rel=1e-8)
     assert np.all(np.diff(path.time) >= 0)
+
+
+@pytest.mark.parametrize(
+    "result, residual, multiplier, reason",
+    [
+        ("no_orbit", 1e-9, 1.7, "unstable"),
+        ("no_orbit", 1e-9, 0.995, "unstable"),
+        ("no_orbit", 1e-3, 1.7, "agree"),  # none was found: the status says so
+        ("erratic", 1e-9, 1.7, "agree"),
+        ("successful", 1e-9, 0.5, "agree"),
+        ("stalled", 1e-9, 0.5, "dead"),
+        ("gap_collapsed", 1e-9, 0.5, "closed"),
+    ],
+)
+def test_what_speaks_against_a_gradient(result, residual, multiplier, reason):
+    """A motion that was found and is unstable is named as the reason for NaN; code 0 is no objection."""
+    given: dict[str, Any] = {
+        name: jnp.asarray(jnp.nan) for name in vars(wrmma.Response)["__annotations__"]
+    }
+    given |= dict(residual=jnp.asarray(residual), multiplier=jnp.asarray(multiplier))
+    response = wrmma.Response(**given | {"result": getattr(RESULTS, result)})
+    design, setting = wrmma.published_design(), wrmma.published_setting()
+    found = wrmma.objection(response, design, setting, "velocity", "event")
+    assert REASONS[int(found)].name == reason
+    if reason == "unstable":
+        assert REASONS[int(found)].verdict == "refused" and "unstable" in REASONS[int(found)].text

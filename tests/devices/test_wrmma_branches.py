@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from diffmicro.devices import wrmma
-from diffmicro.devices.wrmma_branches import branches
+from diffmicro.devices.wrmma.branches import branches
 from diffmicro.dynamics.orbits import Search
 
 SETTING = wrmma.published_setting(load_factor=32.0, field=5e-3)

@@ -5,13 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from diffmicro._results import word, words
 from diffmicro.devices import wrmma
-from diffmicro.devices.wrmma_moreau import contact, drive_at, grid, one_step, periods_after
-from diffmicro.devices.wrmma_motion import State
-from diffmicro.devices.wrmma_sweep import paper_sweep
+from diffmicro.devices.wrmma.motion import State
+from diffmicro.devices.wrmma.scheme import contact, drive_at, grid, one_step, periods_after
+from diffmicro.devices.wrmma.sweep import paper_sweep
 from diffmicro.dynamics.kernel import kernel
 from diffmicro.nonsmooth.closed_form import normal_and_friction
+from diffmicro.results import word, words
 
 CLAMPED = dict(field=0.0041, load_factor=13.0, clamp_force=1.0, frequency_ratio=1.47)
 # Velocities [m/s] of an independent program's exact Moreau scheme, 1000 steps: the points

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jax import Array
 
-from diffmicro.dynamics.hybrid import HybridSystem, Schedule, Step
 from diffmicro.dynamics.series import sin_cos
+from diffmicro.dynamics.system import HybridSystem, Schedule, Step
 
 
 class Push(NamedTuple):

@@ -1,12 +1,15 @@
 """Event-located stepping on problems with closed forms: saltation, Zeno, limits, grazing."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from diffmicro._results import from_code, word
-from diffmicro.dynamics.hybrid import Numerics, outcome, run, trace
+from diffmicro.dynamics.hybrid import outcome, run, trace
+from diffmicro.dynamics.system import Numerics
+from diffmicro.results import from_code, word
 from tests.dynamics.systems import Ball, Block, Moving, Pair, TwoBalls
 
 HEIGHT = 1.0
@@ -139,6 +142,30 @@ def test_too_many_events_are_a_status():
     motion = drop(0)
     assert int(motion.periods) == 0
     assert word(from_code(outcome(motion, 1))) == "event_limit"
+
+
+def test_a_path_that_is_cut_short_has_no_end():
+    """Too few advances for three bounces: a gradient of what there is would be another motion's."""
+
+    @partial(jax.jit, static_argnums=1)
+    def drop(height, advances):
+        def place(height):
+            end, path = trace(
+                ball(20.0, 0.6), Moving(height, 0.0), 1, Numerics(), advances=advances
+            )
+            return end.state.place, (end, path.state.place)
+
+        forward, reverse = (
+            mode(place, has_aux=True)(height)[0] for mode in (jax.jacfwd, jax.jacrev)
+        )
+        return jnp.stack([forward, reverse]), *place(height)[1]
+
+    for advances, word_of_it in ((24, "ok"), (10, "event_limit")):
+        slopes, end, places = drop(jnp.asarray(HEIGHT), advances)
+        whole = word_of_it == "ok"
+        assert word(from_code(outcome(end, 1))) == word_of_it
+        np.testing.assert_array_equal(np.isfinite([*slopes, end.state.place, places[-1]]), whole)
+        assert np.all(np.isfinite(places[:-1]))
 
 
 @pytest.fixture(scope="module")

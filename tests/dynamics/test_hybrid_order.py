@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from diffmicro.dynamics.hybrid import Numerics, run
+from diffmicro.dynamics.hybrid import run
+from diffmicro.dynamics.system import Numerics
 from tests.dynamics.systems import Block, Moving, Pendulum
 
 # push, rise, bound, stiffness, damping, amplitude: it sticks, slips and reverses.

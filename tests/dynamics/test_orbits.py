@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from diffmicro.dynamics.orbits import FOLLOW, RESIDUAL, Search, find_orbit, spectral_radius
+from diffmicro.dynamics.multipliers import spectral_radius
+from diffmicro.dynamics.orbits import FOLLOW, RESIDUAL, Search, find_orbit, unstable
 
 MATRIX = np.array([[0.3, 0.4, 0.0], [-0.5, 0.2, 0.1], [0.0, 0.3, -0.6]])
 PLAIN = Search(multiples=False, twins=0)
@@ -88,6 +89,7 @@ def test_fixed_point_of_a_linear_map(linear_orbit):
     push = np.array([Q[0] * Q[1], np.sin(Q[1]), Q[0] ** 2])
     state = np.linalg.solve(np.eye(3) - MATRIX, push)
     assert bool(linear_orbit.accepted) and int(linear_orbit.periods) == 1
+    assert not bool(unstable(linear_orbit.residual, linear_orbit.multiplier))
     np.testing.assert_allclose(linear_orbit.state, state, rtol=1e-13)
     np.testing.assert_allclose(linear_orbit.observed, [state @ state, Q[0] * (state @ state)])
     radius = np.max(np.abs(np.linalg.eigvals(MATRIX)))
@@ -207,6 +209,7 @@ def test_unstable_orbit_is_refused_and_has_no_derivative():
 
     (value, orbit), slope = jax.jit(jax.value_and_grad(of, has_aux=True))(jnp.array([0.5]))
     assert float(orbit.residual) < 1e-7 and not bool(orbit.accepted)
+    assert bool(unstable(orbit.residual, orbit.multiplier))
     np.testing.assert_allclose(orbit.multiplier, 2.0, rtol=1e-3)
     assert np.isfinite(value) and np.all(np.isnan(slope))
 

@@ -2,12 +2,28 @@
 
 import math
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental.jet import jet
 
-from diffmicro.dynamics.series import Series, derivative, line, series, sin_cos, value
+from diffmicro.dynamics.series import (
+    Series,
+    cos,
+    derivative,
+    exp,
+    line,
+    log,
+    power,
+    series,
+    sin,
+    sin_cos,
+    sqrt,
+    tanh,
+    value,
+    where,
+)
 
 ORDER = 8
 FACTORIALS = np.array([math.factorial(k) for k in range(ORDER + 1)], float)
@@ -67,6 +83,18 @@ def test_sine_of_a_line_is_the_sine_series():
         np.testing.assert_allclose(of(found), expected, atol=1e-16)
 
 
+@pytest.mark.parametrize(
+    "left", [jnp.asarray(1.0), np.float64(1.0), np.ones(1)], ids=["JAX", "number", "NumPy"]
+)
+def test_an_array_on_the_left_leaves_the_operation_to_the_series(left):
+    """Also where it is traced; JAX 0.6 to 0.9 took `__jax_array__ = None` for a method."""
+    s = line(jnp.asarray(1.0), jnp.asarray(2.0))
+    for result in (left * s, left - s, left + s, left / s):
+        assert isinstance(result, Series)
+    slope = jax.jit(jax.grad(lambda a: (a * s)[1] + (a - s)[1] + (a / s)[1] + (a + s)[0]))
+    assert float(slope(3.0)) == 2.0 - 2.0 + 1.0
+
+
 def test_numbers_pass_through():
     sine, cosine = sin_cos(jnp.asarray(0.3))
     np.testing.assert_allclose([sine, cosine], [math.sin(0.3), math.cos(0.3)], rtol=1e-15)
@@ -85,10 +113,72 @@ def test_products_are_listed_once_each(rng):
     assert len(stored) == 2
 
 
-@pytest.mark.parametrize("exponent", [0, -1])
-def test_powers_below_one_are_refused(exponent):
-    with pytest.raises(ValueError, match="at least 1"):
-        _ = series(1.0) ** exponent
+FUNCTIONS = {
+    "exp": (exp, jnp.exp),
+    "log": (log, jnp.log),
+    "sqrt": (sqrt, jnp.sqrt),
+    "tanh": (tanh, jnp.tanh),
+    "sin": (sin, jnp.sin),
+    "cos": (cos, jnp.cos),
+    "real power": (lambda a: power(a, -1.37), lambda a: a**-1.37),
+    "power by **": (lambda a: a**2.5, lambda a: a**2.5),
+    "negative power": (lambda a: a**-2, lambda a: 1 / a**2),
+    "power zero": (lambda a: a**0, lambda a: 0 * a + 1.0),
+    "chosen": (lambda a: where(True, a, 3.0), lambda a: a),
+    "not chosen": (lambda a: where(False, a, a * a), lambda a: a * a),
+    "nested": (
+        lambda a: exp(tanh(log(sqrt(a)) * 0.3)) / a,
+        lambda a: jnp.exp(jnp.tanh(jnp.log(jnp.sqrt(a)) * 0.3)) / a,
+    ),
+}
+
+
+def by_repeated_derivatives(function, coefficients):
+    """Taylor coefficients of function(a(tau)) by `jax.jacfwd`, which knows no recurrence."""
+
+    def of_time(time):
+        return function(value([jnp.asarray(c) for c in coefficients], time))
+
+    found = []
+    for order in range(len(coefficients)):
+        found.append(float(of_time(0.0)) / math.factorial(order))
+        of_time = jax.jacfwd(of_time)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_equal_repeated_derivatives_and_take_numbers(name, rng):
+    ours, theirs = FUNCTIONS[name]
+    a = rng.normal(size=5)
+    a[0] = 0.7 + abs(a[0])
+    expected = by_repeated_derivatives(theirs, a)
+    found = series(ours(Series(lambda k: jnp.asarray(a[k])))).coefficients(4)
+    found = np.array([0.0 if c is None else float(c) for c in found])
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.max(np.abs(expected)))
+    np.testing.assert_allclose(float(ours(jnp.asarray(a[0]))), expected[0], rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        abs,
+        bool,
+        lambda a: a > 0,
+        lambda a: 0.0 <= a,
+        lambda a: a == 0,
+        lambda a: where(a, 1.0, 2.0),
+        lambda a: max(a, 0.0),
+    ],
+)
+def test_what_has_no_series_names_the_remedy(act):
+    with pytest.raises(TypeError, match="Coulomb .* OneSidedSpring"):
+        act(series(1.0))
+
+
+def test_numpy_numbers_leave_products_to_the_series():
+    product = np.float64(2.0) * line(jnp.asarray(1.0), jnp.asarray(3.0))
+    assert isinstance(product, Series)
+    assert [float(c) for c in product.coefficients(1)] == [2.0, 6.0]
 
 
 def test_value_and_derivative_of_polynomials(rng):

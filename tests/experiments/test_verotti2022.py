@@ -9,7 +9,11 @@ from experiments.verotti2022.mechanism import at_force, residual_and_parts
 
 NOT_REPRODUCED = {
     "verotti2022_fig9": {
-        "three inflections of the exact force curve with nylon, none with silicon"
+        # Section 5.1 claims both for the whole opening movement. Toward its end the linear and partial models
+        # approach a fold, and need more force than the exact one: partial beyond 0.62 mm, linear all along.
+        "partial softer than exact while opening",
+        "nonlinear flexures need more force than linear ones to open",
+        "three inflections of the exact force curve with nylon, none with silicon",
     },
     "verotti2022_fig11": {"largest force that converges"},
 }
@@ -18,7 +22,7 @@ NOT_REPRODUCED = {
 STATEMENTS = {
     "verotti2022_fig7": 4,
     "verotti2022_fig8": 2,
-    "verotti2022_fig9": 7,
+    "verotti2022_fig9": 8,
     "verotti2022_fig10": 8,
     "verotti2022_fig11": 2,
     "verotti2022_fig12": 4,

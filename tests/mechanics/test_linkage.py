@@ -10,7 +10,6 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import root
 
-from diffmicro._results import from_code, word
 from diffmicro.mechanics import arcs
 from diffmicro.mechanics.equilibrium import Conditions, at_rest, attach, follow, travel
 from diffmicro.mechanics.linkage import (
@@ -24,6 +23,7 @@ from diffmicro.mechanics.linkage import (
     tangent_parts,
     turn,
 )
+from diffmicro.results import from_code, word
 
 
 def stage(model="exact", beam=None):

@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from diffmicro._results import word
 from diffmicro.nonsmooth import (
     BoxComplementarity,
     LinearComplementarity,
@@ -14,6 +13,7 @@ from diffmicro.nonsmooth import (
     solve_closed_form,
     two_unknowns,
 )
+from diffmicro.results import word
 from tests.nonsmooth.oracles import enumerate_box
 
 ROUNDING = 1e-12  # relative to the size of z; the matrices below have condition numbers up to 1e3

@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from diffmicro._results import word, words
 from diffmicro.nonsmooth import (
     BoxComplementarity,
     LinearComplementarity,
@@ -12,6 +11,7 @@ from diffmicro.nonsmooth import (
     solve_newton,
     with_implicit_derivative,
 )
+from diffmicro.results import word, words
 
 MATRIX = np.array([[2.0, 0.5, 0.3], [-0.4, 1.5, 0.2], [0.1, 0.6, 1.0]])
 VECTOR = np.array([-1.0, -2.0, 4.0])

@@ -5,13 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from diffmicro._results import word, words
 from diffmicro.nonsmooth import (
     BoxComplementarity,
     LinearComplementarity,
     solve_closed_form,
     solve_newton,
 )
+from diffmicro.results import word, words
 from tests.nonsmooth.oracles import enumerate_box, lemke
 
 SIZES = (1, 2, 3, 8, 30)

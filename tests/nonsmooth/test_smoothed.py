@@ -5,13 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from diffmicro._results import word, words
 from diffmicro.nonsmooth import (
     BoxComplementarity,
     LinearComplementarity,
     solve_newton,
     solve_smoothed,
 )
+from diffmicro.results import word, words
 
 N = 3
 SLOPE, FORCE, WIDTH = 2.0, -1.0, 0.05

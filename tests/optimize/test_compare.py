@@ -1,5 +1,7 @@
 """The table that sets gradients beside CMA-ES, on a study whose answer is known."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -37,8 +39,15 @@ def test_both_routes_find_the_edge_and_the_gradient_needs_less(row):
     assert row.by_cma == pytest.approx(2**0.5, rel=1e-2)
     assert row.slack == pytest.approx(0.0, abs=1e-5)
     assert row.ratio is not None and row.ratio > 1
+    assert row.status == "ok"
     head, _, line = table([row]).splitlines()
-    assert head.count("|") == line.count("|") == 12
+    assert head.count("|") == line.count("|") == 13
+
+
+def test_a_search_that_was_cut_short_is_no_optimum():
+    found = study()
+    cut = replace(found, options={**found.options, "budget": 3})
+    assert compare(cut).status == "stopped"
 
 
 def test_a_start_that_the_other_route_does_not_pass_is_no_result(row):

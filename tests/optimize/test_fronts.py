@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from diffmicro.design.pareto import Front
-from diffmicro.devices import DEVICES
+from diffmicro.devices import OWN
 from optimize import fronts
 
 pytestmark = pytest.mark.filterwarnings("ignore:optimize_design")
@@ -22,7 +22,7 @@ def check(found: Front) -> None:
 
 
 def test_every_device_has_a_pair():
-    assert tuple(sorted(fronts.FRONTS)) == tuple(sorted(DEVICES))
+    assert tuple(sorted(fronts.FRONTS)) == tuple(sorted(OWN))
 
 
 def test_a_front_is_followed_and_drawn(tmp_path):
@@ -36,7 +36,7 @@ def test_a_front_is_followed_and_drawn(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("name", OWN)
 def test_genes_do_not_find_more(name):
     compared = import_module("benchmarks.pareto").compared(name)
     assert float(compared[4]) >= 1.0

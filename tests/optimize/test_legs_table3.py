@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from diffmicro.devices import legs
-from diffmicro.devices.legs_data import IDENTIFIED, identified_design, identified_setting
+from diffmicro.devices.legs.measured import IDENTIFIED, identified_design, identified_setting
 from optimize import legs_table3
 
 

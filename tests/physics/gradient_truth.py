@@ -14,10 +14,10 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from diffmicro._parameters import as_arrays
-from diffmicro._results import word
 from diffmicro.certificate import FLOOR, value_and_gradient, verdict_word
 from diffmicro.devices import wrmma
+from diffmicro.parameters import as_arrays
+from diffmicro.results import word
 from tests.oracles import wrmma as oracle
 
 DESIGN = tuple(n for n in wrmma.Design.__dataclass_fields__)

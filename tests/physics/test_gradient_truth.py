@@ -38,7 +38,9 @@ def test_thousand_draws():
 
 @pytest.mark.slow
 def test_every_field_alone():
-    """Each parameter's own derivative on fifty draws, against the oracle."""
+    """Each parameter's own derivative on fifty draws, against the oracle; a fifth has to be comparable."""
+    names = (*truth.DESIGN, *truth.SETTING)
+    compared = dict.fromkeys(names, 0)
     for i in range(50):
         rng = np.random.default_rng((50, i))
         parameters = truth.random_parameters(rng)
@@ -48,16 +50,17 @@ def test_every_field_alone():
         state = response.state
         start = [float(x) for x in (state.gap, state.body_speed, state.gap_rate)]
         full = {**truth.oracle.PUBLISHED, **parameters}
-        for name in (*truth.DESIGN, *truth.SETTING):
+        for name in names:
             if full.get(name, 0.0) == 0.0:
                 continue
             known = truth.oracle.derivative(parameters, start, {name: 1.0}, clamp="force")
             scale = max(abs(known.value), truth.FLOOR * abs(float(value)))
             if known.converged and known.error < 1e-5 * scale:
-                assert abs(float(gradient[name]) * full[name] - known.value) < 1e-4 * scale, (
-                    i,
-                    name,
-                )
+                error = abs(float(gradient[name]) * full[name] - known.value)
+                assert error < 1e-4 * scale, (i, name)
+                compared[name] += 1
+    assert sum(compared.values()) >= 50 * len(names) // 5, compared
+    assert min(compared.values()) > 0, compared
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 
-from diffmicro._parameters import as_arrays
 from diffmicro.devices.tumbler import published_design, published_setting
-from diffmicro.devices.tumbler_implicit import respond_implicit, usual_steps
+from diffmicro.devices.tumbler.implicit import respond_implicit, usual_steps
+from diffmicro.parameters import as_arrays
 
 pytest.importorskip("mujoco", reason="MuJoCo is not installed (extra dev)")
 pytestmark = [

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from diffmicro._parameters import as_arrays
 from diffmicro.devices.tumbler import published_design, published_setting
-from diffmicro.devices.tumbler_implicit import simulate_implicit
+from diffmicro.devices.tumbler.implicit import simulate_implicit
+from diffmicro.parameters import as_arrays
 from tests.oracles.tumbler_vertex import Robot, tumble
 
 pytestmark = pytest.mark.slow

@@ -1,19 +1,26 @@
 """Animations as files: what each ending holds, and what is refused."""
 
+import dataclasses
+import errno
+import os
 import sys
-from types import ModuleType
+from collections import namedtuple
 
+import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image, ImageSequence
 
-from diffmicro.devices import wrmma
+from diffmicro.devices import device, gripper, legs, wrmma
+from diffmicro.plot import gripper as gripper_plot
+from diffmicro.plot import legs as legs_plot
 from diffmicro.plot.animate import animate
+from diffmicro.plot.states import animation
 
 
 @pytest.fixture
-def toy(monkeypatch):
+def toy():
     """A device whose frames are bars of growing height."""
 
     def animation(design, setting, frames):
@@ -28,10 +35,7 @@ def toy(monkeypatch):
 
         return figure, draw, frames
 
-    module = ModuleType("diffmicro.plot.toy")
-    module.__dict__["animation"] = animation
-    monkeypatch.setitem(sys.modules, "diffmicro.plot.toy", module)
-    return "toy"
+    return dataclasses.replace(device("wrmma"), name="toy", animation=animation)
 
 
 def test_a_gif_has_its_frames(toy, tmp_path):
@@ -53,10 +57,48 @@ def test_what_is_refused(toy, tmp_path):
         animate(toy, None, None, tmp_path / "toy.gif", frames=1)
 
 
+@pytest.mark.parametrize("ending", ["gif", "png"])
+def test_a_full_disk_leaves_the_file_that_was_there(toy, tmp_path, monkeypatch, ending):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = tmp_path / f"toy.{ending}"
+    path.write_bytes(b"before")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        animate(toy, None, None, path, frames=3)
+    assert caught.value.filename == str(path)
+    assert path.read_bytes() == b"before" and list(tmp_path.iterdir()) == [path]
+
+
 def test_mp4_without_its_package_names_it(toy, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     with pytest.raises(ValueError, match=r"diffmicro\[animate\]"):
         animate(toy, None, None, tmp_path / "toy.mp4")
+
+
+Path = namedtuple("Path", ["time", "gap", "closed", "table"])
+
+
+def test_a_device_without_a_picture_shows_its_states(tmp_path):
+    time = np.linspace(0, 1e-3, 50)
+    path = Path(time, 1e-6 * np.sin(6e3 * time), time > 5e-4, np.zeros((50, 2)))
+    plain = dataclasses.replace(
+        device("wrmma"),
+        animation=None,
+        carries=False,
+        simulate=lambda design, setting: path,
+    )
+    with Image.open(animate(plain, None, None, tmp_path / "plain.gif", frames=4)) as image:
+        frames = [frame.convert("RGB").tobytes() for frame in ImageSequence.Iterator(image)]
+    assert len(set(frames)) == 4
+    figure, draw, count = animation(plain, None, None, 3)
+    assert count == 3 and len(figure.axes) == 2  # the table has no place beside numbers over time
+    draw(2)
+    np.testing.assert_allclose(np.asarray(figure.axes[0].lines[-1].get_xdata(), float), 1e-3)
+    blind = dataclasses.replace(plain, simulate=None)
+    with pytest.raises(ValueError, match="has no `simulate`"):
+        animate(blind, None, None, tmp_path / "blind.gif")
 
 
 @pytest.mark.slow
@@ -66,3 +108,22 @@ def test_the_wrmma_moves(tmp_path):
     with Image.open(path) as image:
         frames = [frame.convert("RGB").tobytes() for frame in ImageSequence.Iterator(image)]
     assert len(set(frames)) == len(frames)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("module", "device", "panel", "line"),
+    [(legs_plot, legs, 1, 0), (gripper_plot, gripper, 0, -1)],
+    ids=["legs", "gripper"],
+)
+def test_a_curve_does_not_depend_on_the_number_of_frames(module, device, panel, line):
+    """It is drawn from the motion; of two frames the curve would be a chord."""
+    curves = []
+    for frames in (2, 9):
+        figure, draw, count = module.animation(
+            device.published_design(), device.published_setting(), frames
+        )
+        draw(count - 1)
+        curves.append(figure.axes[panel].lines[line].get_xydata())
+    assert len(curves[0]) > 80
+    np.testing.assert_allclose(*curves, atol=1e-6 * np.ptp(curves[0], axis=0).max())

@@ -54,3 +54,55 @@ def test_labels_have_units_with_prefix(table):
 def test_it_is_drawn_into_a_file(table, tmp_path):
     save_sweep_figure(table, tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def grid(**axes):
+    """A table of all combinations, finished without a fault."""
+    columns = dict(zip(axes, (a.ravel() for a in np.meshgrid(*axes.values())), strict=True))
+    count = len(next(iter(columns.values())))
+    columns |= dict(velocity=np.arange(count) * 1e-3, status=np.full(count, "ok"))
+    units = {name: "-" for name in axes} | {"velocity": "m/s"}
+    return Table(tuple(axes), columns, np.arange(count), units)
+
+
+def lines_of(figure):
+    return [line for line in figure.axes[0].lines if line.get_marker() == "."]
+
+
+def test_the_longest_axis_is_along_x_and_walks_stay_along_their_key(table):
+    ratio, load = np.linspace(1, 2, 31), np.array([8.0, 32.0])
+    figure = sweep_figure(grid(load=load, ratio=ratio))
+    assert figure.axes[0].get_xlabel() == "ratio"
+    assert [line.get_label() for line in lines_of(figure)] == ["load 8", "load 32"]
+    for line in lines_of(figure):
+        np.testing.assert_array_equal(line.get_xdata(), ratio)
+    assert sweep_figure(grid(load=load, law=np.array(["a", "b", "c"]))).axes[0].get_xlabel() == (
+        "load"
+    )
+    swapped = Table(("load", "ratio"), table.columns, table.rows, table.units)
+    assert sweep_figure(swapped).axes[0].get_xlabel() == "load"
+
+
+def test_many_lines_have_a_bar_of_colors():
+    load = np.linspace(8, 32, 25)
+    figure = sweep_figure(grid(load=load, ratio=np.linspace(1, 2, 31)))
+    assert not figure.legends
+    bar = figure.axes[1]
+    assert bar.get_ylabel() == "load"
+    ticks = {
+        float(t.get_text()): y for t, y in zip(bar.get_yticklabels(), bar.get_yticks(), strict=True)
+    }
+    assert min(ticks) == 8.0 and max(ticks) == 32.0
+    colors = {tuple(line.get_color()) for line in lines_of(figure)}
+    assert len(colors) == 25
+
+
+def test_many_lines_of_several_keys_have_a_note():
+    axes = dict(load=np.linspace(8, 32, 5), friction=np.linspace(0.1, 0.5, 5))
+    figure = sweep_figure(grid(**axes, ratio=np.linspace(1, 2, 31)))
+    (legend,) = figure.legends
+    assert [t.get_text() for t in legend.get_texts()] == ["25 combinations of\nload and friction"]
+
+
+def test_what_all_points_share_is_the_title(table):
+    assert sweep_figure(table, title="wrmma: field=3e-3").axes[0].get_title() == "wrmma: field=3e-3"

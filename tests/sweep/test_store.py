@@ -1,5 +1,6 @@
 """Sweeps that are stopped, resumed and spread over processes end in the same bits."""
 
+import errno
 import itertools
 import os
 
@@ -7,10 +8,14 @@ import jax
 import numpy as np
 import pytest
 
+from diffmicro._files import replace, told
+from diffmicro.devices import device
 from diffmicro.sweep import Store, StoreError, Table, WorkerDied, beside, join, sweep
 from diffmicro.sweep.plan import WALK, Job, Work, fingerprint
 from diffmicro.sweep.store import DIGEST
 from tests.sweep import toy
+
+TOY = device("tests.sweep.toy:TOY")
 
 AXES = {"drive": np.linspace(0.0, 3.0, 2 * WALK + 3), "length": [1.0, 2.0]}
 """Walks of three chunks, over the toy's hysteresis."""
@@ -28,7 +33,7 @@ def bits(column):
 
 def stopped(folder, chunks, axes=AXES, **options):
     """A sweep that ends after some chunks."""
-    parts = sweep(toy, axes, store=Store(folder), **options)
+    parts = sweep(TOY, axes, store=Store(folder), **options)
     list(itertools.islice(parts, chunks))
     parts.close()
 
@@ -38,12 +43,12 @@ def stopped(folder, chunks, axes=AXES, **options):
 def test_a_resumed_sweep_is_the_whole_one_and_calculates_only_what_is_missing(
     tmp_path, carry, chunks
 ):
-    whole = join(list(sweep(toy, AXES, carry=carry)))
+    whole = join(list(sweep(TOY, AXES, carry=carry)))
     folder = tmp_path / "a.csv.part"
     stopped(folder, chunks, carry=carry)
     assert len(list(folder.glob("chunk-*.bin"))) == chunks
     store = Store(folder, resume=True)
-    assert same(join(list(sweep(toy, AXES, carry=carry, store=store))), whole)
+    assert same(join(list(sweep(TOY, AXES, carry=carry, store=store))), whole)
     assert (store.kept, store.torn) == (chunks, 0)
     store.remove()
     assert not folder.exists()
@@ -53,7 +58,7 @@ def test_a_resumed_sweep_is_the_whole_one_and_calculates_only_what_is_missing(
 def test_a_torn_chunk_is_calculated_again_and_never_loaded(tmp_path, damage):
     """In the middle of a walk, with finished chunks before and after it."""
     folder = tmp_path / "part"
-    whole = join(list(sweep(toy, AXES, carry="up", store=Store(folder))))
+    whole = join(list(sweep(TOY, AXES, carry="up", store=Store(folder))))
     chunks = sorted(folder.glob("chunk-*.bin"))
     file, content = chunks[1], chunks[1].read_bytes()
     bits = bytearray(content)
@@ -66,7 +71,7 @@ def test_a_torn_chunk_is_calculated_again_and_never_loaded(tmp_path, damage):
     }
     file.write_bytes(damaged[damage])
     store = Store(folder, resume=True)
-    assert same(join(list(sweep(toy, AXES, carry="up", store=store))), whole)
+    assert same(join(list(sweep(TOY, AXES, carry="up", store=store))), whole)
     assert (store.kept, store.torn) == (len(chunks) - 1, 1)
     assert file.read_bytes() == content
 
@@ -75,7 +80,7 @@ def test_a_file_that_was_never_renamed_is_no_chunk(tmp_path):
     stopped(tmp_path / "part", 2)
     (tmp_path / "part" / "chunk-000005.bin.partial").write_bytes(b"half a ch")
     store = Store(tmp_path / "part", resume=True)
-    assert same(join(list(sweep(toy, AXES, store=store))), join(list(sweep(toy, AXES))))
+    assert same(join(list(sweep(TOY, AXES, store=store))), join(list(sweep(TOY, AXES))))
     store.remove()
     assert not (tmp_path / "part").exists()
 
@@ -97,13 +102,13 @@ def test_another_sweep_does_not_resume_and_says_what_differs(tmp_path, change, t
     stopped(folder, 3)
     options = {"axes": AXES} | change
     with pytest.raises(StoreError, match=told):
-        next(sweep(toy, options.pop("axes"), store=Store(folder, resume=True), **options))
+        next(sweep(TOY, options.pop("axes"), store=Store(folder, resume=True), **options))
     assert len(list(folder.glob("chunk-*.bin"))) == 3
 
 
 @pytest.mark.parametrize("key", ["precision", "version of diffmicro", "version of jaxlib", "cut"])
 def test_precision_versions_and_the_cut_belong_to_the_fingerprint(tmp_path, key):
-    job = Job(toy.__name__, AXES, toy.Design(), toy.Setting(), ("velocity",), "none", {})
+    job = Job(TOY, AXES, toy.Design(), toy.Setting(), ("velocity",), "none", {})
     found = fingerprint(job)
     store = Store(tmp_path / "part")
     store.begin(found, 1)
@@ -113,7 +118,7 @@ def test_precision_versions_and_the_cut_belong_to_the_fingerprint(tmp_path, key)
 
 
 def test_precision_is_what_jax_calculates_in():
-    job = Job(toy.__name__, AXES, toy.Design(), toy.Setting(), ("velocity",), "none", {})
+    job = Job(TOY, AXES, toy.Design(), toy.Setting(), ("velocity",), "none", {})
     assert fingerprint(job)["precision"] == 64
     with jax.enable_x64(False):
         assert fingerprint(job)["precision"] == 32
@@ -123,9 +128,9 @@ def test_without_resume_nothing_is_overwritten(tmp_path):
     folder = tmp_path / "part"
     stopped(folder, 3)
     with pytest.raises(StoreError, match=r"holds 3 of 70 chunks .* --resume"):
-        next(sweep(toy, AXES, store=Store(folder)))
+        next(sweep(TOY, AXES, store=Store(folder)))
     with pytest.raises(StoreError, match=r"holds 3 chunks of another sweep .*carry"):
-        next(sweep(toy, AXES, store=Store(folder), carry="up"))
+        next(sweep(TOY, AXES, store=Store(folder), carry="up"))
     assert len(list(folder.glob("chunk-*.bin"))) == 3
 
 
@@ -138,22 +143,51 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path, content):
         (folder / "sweep.json").write_text(content)
     for resume in (False, True):
         with pytest.raises(StoreError, match="a.csv.part"):
-            next(sweep(toy, AXES, store=Store(folder, resume)))
+            next(sweep(TOY, AXES, store=Store(folder, resume)))
     Store(folder).remove()
     assert (folder / "thesis.tex").read_text() == "years of work"
+
+
+@pytest.mark.parametrize("left", [[], ["sweep.json.partial"], ["chunk-000000.bin.partial"]])
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_folder_without_a_first_file_is_no_obstacle(tmp_path, left, resume):
+    """Killed, or out of disk, between making the folder and its first file."""
+    folder = tmp_path / "a.csv.part"
+    folder.mkdir()
+    for name in left:
+        (folder / name).write_bytes(b"")
+    axes = {"drive": [0.5, 1.0]}
+    assert same(
+        join(list(sweep(TOY, axes, store=Store(folder, resume)))), join(list(sweep(TOY, axes)))
+    )
+    assert len(list(folder.glob("chunk-*.bin"))) == 2
+
+
+def test_a_file_that_cannot_be_written_is_named_and_leaves_nothing(tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError) as caught:
+        replace(tmp_path / "a.csv", b"numbers")
+    assert caught.value.filename == str(tmp_path / "a.csv")
+    assert told(caught.value).endswith(
+        "a.csv: No space left on device. Make room on that disk, or write to another one."
+    )
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("carry", ["none", "both"])
 def test_several_processes_find_the_same_bits(tmp_path, carry):
     axes = {**AXES, "waveform": ["square", "sine"], "share": [None, 0.25]}
-    alone = join(list(sweep(toy, axes, carry=carry)))
-    pieces = list(sweep(toy, axes, carry=carry, workers=2, store=Store(tmp_path / "part")))
+    alone = join(list(sweep(TOY, axes, carry=carry)))
+    pieces = list(sweep(TOY, axes, carry=carry, workers=2, store=Store(tmp_path / "part")))
     assert same(join(pieces), alone)
     if carry == "both":
         assert alone["velocity"].max() == 60.0  # the upper branch was reached
     # What processes left behind is what one process would have left.
     store = Store(tmp_path / "part", resume=True)
-    assert same(join(list(sweep(toy, axes, carry=carry, store=store))), alone)
+    assert same(join(list(sweep(TOY, axes, carry=carry, store=store))), alone)
     assert store.kept == len(pieces)
 
 
@@ -161,20 +195,20 @@ def test_a_process_that_dies_names_its_chunk_and_the_finished_ones_are_kept(tmp_
     axes = {"drive": np.linspace(0.0, 1.0, 40)}
     store = Store(tmp_path / "part")
     with pytest.raises(WorkerDied, match=r"chunk 31 of 40 \(1 point from drive = 0.769.*SIGKILL"):
-        list(sweep(toy, axes, workers=2, store=store, deadly=float(axes["drive"][30])))
+        list(sweep(TOY, axes, workers=2, store=store, deadly=float(axes["drive"][30])))
     kept = Store(tmp_path / "part", resume=True)
     with pytest.raises(WorkerDied, match="chunk 31 of 40"):
-        list(sweep(toy, axes, workers=2, store=kept, deadly=float(axes["drive"][30])))
+        list(sweep(TOY, axes, workers=2, store=kept, deadly=float(axes["drive"][30])))
     assert kept.kept >= 29
 
 
 def test_what_a_device_complains_about_is_an_error_here_too():
     with pytest.raises(ValueError, match="offset = nonsense"):
-        list(sweep(toy, AXES, workers=2, offset="nonsense"))
+        list(sweep(TOY, AXES, workers=2, offset="nonsense"))
 
 
 def test_no_process_outlives_a_sweep_that_is_given_up():
-    parts = sweep(toy, {"drive": np.linspace(0.0, 1.0, 200)}, workers=2)
+    parts = sweep(TOY, {"drive": np.linspace(0.0, 1.0, 200)}, workers=2)
     next(parts)
     children = children_of(os.getpid())
     assert len(children) >= 2
@@ -212,12 +246,12 @@ def alive(pid):
 
 def test_no_workers_are_an_error():
     with pytest.raises(ValueError, match="at least 1"):
-        next(sweep(toy, AXES, workers=0))
+        next(sweep(TOY, AXES, workers=0))
 
 
 def test_chunks_cover_every_row_once():
     for carry in ("none", "up", "both"):
-        job = Job(toy.__name__, AXES, toy.Design(), toy.Setting(), ("velocity",), carry, {})
+        job = Job(TOY, AXES, toy.Design(), toy.Setting(), ("velocity",), carry, {})
         chunks = Work(job).chunks
         assert [chunk.number for chunk in chunks] == list(range(len(chunks)))
         rows = np.concatenate([chunk.rows for chunk in chunks])

@@ -1,26 +1,25 @@
 """Sweeps of a device with known answers: grids, chunks, second search, carried states, files."""
 
 import csv
+import tracemalloc
 
 import jax
 import numpy as np
 import pytest
 
-from diffmicro._results import words
+from diffmicro.results import words
 from diffmicro.sweep import grid, join, size, sweep, write_csv, write_npz, writer
 from diffmicro.sweep.grids import batches, points_of
 from diffmicro.sweep.lanes import (
     calculate,
     calculate_one,
     lane_function,
-    lone_numerics,
-    quick_numerics,
 )
 from tests.sweep import toy
 
 
 def table(axes, **options):
-    return join(list(sweep(toy, axes, **options)))
+    return join(list(sweep(toy.TOY, axes, **options)))
 
 
 def test_a_grid_is_the_product_with_the_first_axis_fastest():
@@ -54,9 +53,9 @@ def test_chunks_agree_with_single_points_and_repeat_what_the_cheap_search_missed
     """With `few=0` all go in chunks of 4, of which 11 fill the last with copies."""
     drives = np.linspace(3.0, 8.0, count)
     columns = {"drive": drives}
-    (batch,) = batches(points_of(toy, columns, toy.Design(), toy.Setting()))
+    (batch,) = batches(points_of(toy.TOY, columns, toy.Design(), toy.Setting()))
     build = lane_function(toy.respond)
-    quick = quick_numerics(toy.respond)
+    quick = dict(toy.TOY.quick)
     pieces = {
         few: list(calculate(build, batch, quick=quick, few=few, chunk=4)) for few in (0, count)
     }
@@ -77,10 +76,12 @@ def test_chunks_agree_with_single_points_and_repeat_what_the_cheap_search_missed
 @pytest.mark.parametrize("drive", [3.0, 6.0])
 def test_one_point_alone_equals_one_of_many(drive):
     """The second is found by the full search only, with its window."""
-    (batch,) = batches(points_of(toy, {"drive": np.array([drive])}, toy.Design(), toy.Setting()))
+    (batch,) = batches(
+        points_of(toy.TOY, {"drive": np.array([drive])}, toy.Design(), toy.Setting())
+    )
     build = lane_function(toy.respond)
     (expected,) = calculate(build, batch, quick={})
-    alone = calculate_one(build, batch, lone=lone_numerics(toy.respond))
+    alone = calculate_one(build, batch, lone=dict(toy.TOY.lone))
     assert words(alone.output.result).tolist() == ["erratic" if drive == 6 else "ok"]
     for a, b in zip(jax.tree.leaves(alone), jax.tree.leaves(expected), strict=True):
         np.testing.assert_array_equal(a, b)
@@ -134,3 +135,16 @@ def test_mistakes_are_named(tmp_path):
         table({})
     with pytest.raises(ValueError, match=r"\.csv, \.npz"):
         writer(tmp_path / "a.xlsx")
+
+
+def test_too_many_points_are_counted_before_there_are_any():
+    """1e9 points: no second, no megabyte."""
+    axes = {"drive": np.linspace(0.0, 1.0, 10**6), "length": np.linspace(1.0, 2.0, 10**3)}
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"1000000 x 1000 values are 1000000000 points") as caught:
+        next(sweep(toy.TOY, axes))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 1e6
+    for part in ("GB of memory", "hours", "fewer values of drive"):
+        assert part in str(caught.value)

@@ -12,47 +12,35 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from diffmicro._parameters import check, parameter, valid
-from diffmicro._results import RESULTS, code, from_code
+from diffmicro._device import Device
 from diffmicro.dynamics.orbits import Search
+from diffmicro.parameters import check, output, parameter, valid
+from diffmicro.results import RESULTS, code, from_code
 
 
 class Design(eqx.Module):
-    """What is made.
+    """What is made."""
 
-    length: length [m].
-    share: share, or None: its square root of a quarter [-].
-    """
-
-    length: Array | float = parameter(1.0, above=0)
-    share: Array | float | None = parameter(0.5, low=0, high=1)
+    length: Array | float = parameter(1.0, "length", "m", above=0)
+    share: Array | float | None = parameter(
+        0.5, "share, or None: its square root of a quarter", "-", low=0, high=1
+    )
 
 
 class Setting(eqx.Module):
-    """How it is driven.
+    """How it is driven."""
 
-    drive: drive [Hz].
-    waveform: square or sine.
-    """
-
-    drive: Array | float = parameter(0.5, low=0)
-    waveform: str = parameter("square", words=("square", "sine"))
+    drive: Array | float = parameter(0.5, "drive", "Hz", low=0)
+    waveform: str = parameter("square", "square or sine", words=("square", "sine"))
 
 
 class Response(eqx.Module):
-    """What comes out.
+    """What comes out."""
 
-    velocity: velocity [m/s].
-    seen: whether the full search was used [-].
-    """
-
-    velocity: Array
-    seen: Array
-    result: RESULTS
-    state: Array
-
-
-published_design, published_setting = Design, Setting
+    velocity: Array = output("velocity", "m/s")
+    seen: Array = output("whether the full search was used", "-")
+    result: RESULTS = output("")
+    state: Array = output("")
 
 
 FULL = Search()
@@ -79,7 +67,7 @@ def respond(
     outcome = jnp.where(legal, outcome, code(RESULTS.out_of_range))
     known = legal & (outcome != code(RESULTS.no_orbit))
     return Response(
-        velocity=jnp.where(known, velocity, jnp.nan),
+        velocity=velocity * jnp.where(known, 1.0, jnp.nan),
         seen=jnp.asarray(float(search.multiples)),
         result=from_code(outcome),
         state=jnp.where(known, jnp.where(up, 1.0, -1.0), jnp.nan),
@@ -89,3 +77,17 @@ def respond(
 def _die_at(drive, deadly):
     if drive == deadly:
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+TOY = Device(
+    name="toy",
+    title="a device that answers at once",
+    source="these tests",
+    Design=Design,
+    Setting=Setting,
+    Response=Response,
+    respond=respond,
+    quick=dict(search=Search(multiples=False, twins=0), window=0),
+    lone=dict(search=Search(compact=True), window=0),
+    carries=True,
+)

@@ -1,0 +1,196 @@
+"""What a device is: one public, frozen value that everything else takes.
+
+A device turns a `Design` (what a fabricator could change) and a `Setting` (surface, field, drive) into a
+`Response` (named outputs with units, and how the calculation ended). All that certificates, sweeps, searches,
+figures and the command line need to know beside that is a field here; nothing is found by its name in a module.
+
+The contract of `respond(design, setting, *, throw=True, **numerics) -> Response`:
+
+- pure, jittable, vmappable, differentiable; bad or unfinished lanes are NaN with a status that says why;
+- `throw=True` raises where values are known and there is no result (`results.raise_failure`);
+- numerics are arguments and never fields: `steps` and `method` where `methods` has them, `extra` where responses
+  are on request, `start` where a state can be carried, and the names that `quick`, `lone` and `recheck` use.
+
+`diffmicro.testing.check_device` tries all of it. Left out: how a device is found by its name, see `devices`.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import equinox as eqx
+import jax.numpy as jnp
+from jax import Array
+
+from diffmicro.parameters import Parameter, check, describe
+from diffmicro.recheck import Recheck, Unchecked
+
+Hook = Callable[..., Any] | str
+"""A function, or where it is (`package.module:name`) when importing it early would cost too much."""
+
+
+class Method(NamedTuple):
+    """One numerical method of a device.
+
+    steps: its usual resolution, the argument `steps` of `respond`; 0: as fine as it needs; None: it has none.
+    scheme: its derivative is that of a time-stepping scheme at fixed contacts, not of the motion.
+    """
+
+    name: str
+    steps: int | None = None
+    scheme: bool = False
+
+
+def method_named(where: str, methods: Sequence[Method], name: str | None) -> Method:
+    """The method of this name, the first without a name; ValueError for a name that none has."""
+    for method in methods:
+        if name in (method.name, None):
+            return method
+    known = ", ".join(method.name for method in methods)
+    raise ValueError(f"{where}: method {name!r} is not one of {known}.")
+
+
+def nothing_against(response: Any, design: Any, setting: Any, of: str, method: str) -> Array:
+    """The objection of a device that knows no reasons beside what every device is tested for."""
+    del response, design, setting, of, method
+    return jnp.asarray(0)
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class Device:
+    """A robot, or whatever else has a design, a setting and a response. See the module docstring.
+
+    name: one word. title: what it is, in a line. source: the paper, or whoever derived it.
+    Design, Setting: `eqx.Module`s of `parameter`s. Response: `eqx.Module` of `output`s and `result`.
+    respond: the one entry point. simulate: `(design, setting)` -> a trajectory with `time`, for looking at.
+    published_design, published_setting: `(**overrides)` -> the source's values; by default those of the class.
+    methods: the numerical methods, the usual one first. recheck: how a gradient is checked again.
+    check: `(where, design, setting)` raises ValueError for values that make no sense together; traced ones pass.
+    objection: `(response, design, setting, of, method)` -> code of a reason (`reasons.reason_code`) not to trust
+    the gradient of that response here, 0 for none.
+    on_request: responses that are calculated only when the argument `extra` names them.
+    cautions: parameters that are better left alone in an optimization, and why.
+    quick: numerics of a search that is cheap in batches and fails where it is not sure; repeated without them.
+    lone: numerics that are soonest done for one point, compiling included.
+    carries: `respond` takes `start`, a `Response.state`.
+    branches: `(design, setting, key, start, stop, *, seeds, steps, watch)` -> iterator of branches, or None.
+    animation: `(design, setting, frames)` -> figure, function that draws frame i, number of frames; None: states
+    over time.
+    """
+
+    name: str
+    title: str
+    source: str
+    Design: type
+    Setting: type
+    Response: type
+    respond: Callable[..., Any]
+    simulate: Callable[..., Any] | None = None
+    published_design: Callable[..., Any] = None  # pyright: ignore[reportAssignmentType]
+    published_setting: Callable[..., Any] = None  # pyright: ignore[reportAssignmentType]
+    methods: tuple[Method, ...] = (Method("event"),)
+    recheck: Recheck = Unchecked()
+    check: Callable[[str, Any, Any], None] = check
+    objection: Callable[[Any, Any, Any, str, str], Any] = nothing_against
+    on_request: tuple[str, ...] = ()
+    cautions: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    quick: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    lone: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    carries: bool = False
+    branches: Hook | None = None
+    animation: Hook | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("Design", "Setting"):
+            if getattr(self, f"published_{name.lower()}") is None:
+                object.__setattr__(self, f"published_{name.lower()}", getattr(self, name))
+        complaints = contract_breaches(self)
+        if complaints:
+            raise TypeError(f"device {self.name!r} is not complete: " + "; ".join(complaints) + ".")
+        _DEVICE_OF.setdefault(self.respond, self)  # a changed copy does not take its place
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """All fields of Design and Setting by name."""
+        return {**describe(self.Design), **describe(self.Setting)}
+
+    @property
+    def responses(self) -> dict[str, Parameter]:
+        """The fields of Response that are numbers with a unit."""
+        return {name: known for name, known in describe(self.Response).items() if known.unit}
+
+    @property
+    def usual_responses(self) -> tuple[str, ...]:
+        """The responses that are calculated in every case."""
+        return tuple(name for name in self.responses if name not in self.on_request)
+
+    def method(self, name: str | None = None) -> Method:
+        """The method of this name, the usual one without a name."""
+        return method_named(self.name, self.methods, name)
+
+    def asking_for(self, responses: Sequence[str], numerics: Mapping[str, Any]) -> dict[str, Any]:
+        """The numerics of `respond` with what it takes to get these responses."""
+        extra = tuple(name for name in self.on_request if name in responses)
+        extra += tuple(name for name in numerics.get("extra", ()) if name not in extra)
+        return {**numerics, "extra": extra} if extra else dict(numerics)
+
+
+_DEVICE_OF: WeakKeyDictionary[Callable[..., Any], Device] = WeakKeyDictionary()
+
+
+def device_of(respond: Callable[..., Any]) -> Device | None:
+    """The device whose `respond` this function is; None for a function that belongs to none."""
+    return _DEVICE_OF.get(respond)
+
+
+def hooked(hook: Hook) -> Callable[..., Any]:
+    """The function itself, imported where only its place is given."""
+    if not isinstance(hook, str):
+        return hook
+    module, _, name = hook.partition(":")
+    return getattr(import_module(module), name)
+
+
+def contract_breaches(device: Device) -> list[str]:
+    """What is missing or contradicts itself, as far as it shows without a calculation."""
+    found = []
+    kinds = (device.Design, device.Setting, device.Response)
+    for kind, role in zip(kinds, ("Design", "Setting", "Response"), strict=True):
+        if not (isinstance(kind, type) and issubclass(kind, eqx.Module)):
+            found.append(f"{role} has to be a class that derives from equinox.Module")
+    if found:
+        return found
+    for kind in (device.Design, device.Setting):
+        for name, known in describe(kind).items():
+            if not known.words and not (known.unit and known.meaning):
+                found.append(
+                    f"{kind.__name__}.{name} has no unit or no meaning; write parameter(default, "
+                    "'meaning', 'unit'), with the unit '-' for a pure number"
+                )
+    twice = describe(device.Design).keys() & describe(device.Setting).keys()
+    if twice:
+        found.append(f"{', '.join(sorted(twice))} stands in Design and in Setting; rename one")
+    outputs = describe(device.Response)
+    if "result" not in outputs:
+        found.append("Response has no field `result`, which says how the calculation ended")
+    if not device.responses:
+        found.append(
+            "Response has no field with a unit; write velocity: Array = output('meaning', 'm/s')"
+        )
+    if device.carries and "state" not in outputs:
+        found.append("carries needs a field `state` in Response")
+    found += _unknown(device.on_request, device.responses, "on_request", "Response")
+    found += _unknown(device.cautions, device.parameters, "cautions", "Design or Setting")
+    if not device.methods:
+        found.append(
+            "methods is empty; name the numerical method: methods=(Method('event', steps=12),)"
+        )
+    return found
+
+
+def _unknown(
+    names: Sequence[str] | Mapping[str, str], known: Mapping, role: str, home: str
+) -> list[str]:
+    return [f"{role} names {name}, which is not in {home}" for name in names if name not in known]

@@ -1,0 +1,62 @@
+"""Loops that run inside `jax.shard_map` too: those of `jax.lax`, with carries that vary as the data does.
+
+Inside `shard_map` the type of an array says over which axes of the mesh it varies, and a loop's carry keeps its
+type. Most carries start from constants (a counter, a flag, zeros), which vary over none, and come back mixed
+with data, which varies. So inside `shard_map` whatever enters a loop, and whatever its body returns, is cast
+to vary over all axes. Outside nothing is changed.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+
+def varying(tree: Any) -> Any:
+    """The tree, its arrays cast to vary over all axes of the mesh that `shard_map` is working on, if any."""
+    axes = _axes()
+    return jax.tree.map(lambda x: _cast(x, axes), tree) if axes else tree
+
+
+def _axes() -> tuple[Any, ...]:
+    return tuple(jax.sharding.get_abstract_mesh().manual_axes)
+
+
+def _cast(x: Any, axes: tuple[Any, ...]) -> Array:
+    x = jnp.asarray(x)
+    kind: Any = jax.typeof(x)  # before JAX 0.10 it said `vma`
+    mat = getattr(kind, "mat", None)
+    over = kind.vma if mat is None else mat.varying
+    missing = tuple(axis for axis in axes if axis not in over)
+    return jax.lax.pcast(x, missing, to="varying") if missing else x
+
+
+def while_loop(goes_on: Callable, body: Callable, carry: Any) -> Any:
+    """`jax.lax.while_loop`."""
+    if not _axes():
+        return jax.lax.while_loop(goes_on, body, carry)
+    return jax.lax.while_loop(goes_on, lambda c: varying(body(c)), varying(carry))
+
+
+def fori_loop(first: Any, last: Any, body: Callable, carry: Any, **options: Any) -> Any:
+    """`jax.lax.fori_loop`."""
+    if not _axes():
+        return jax.lax.fori_loop(first, last, body, carry, **options)
+    first, last = varying((first, last)) if isinstance(last, Array) else (first, last)
+    return jax.lax.fori_loop(
+        first, last, lambda i, c: varying(body(i, c)), varying(carry), **options
+    )
+
+
+def scan(body: Callable, carry: Any, *given: Any, **options: Any) -> Any:
+    """`jax.lax.scan`."""
+    if not _axes():
+        return jax.lax.scan(body, carry, *given, **options)
+
+    def whole(carry: Any, x: Any) -> tuple[Any, Any]:
+        after, seen = body(carry, x)
+        return varying(after), seen
+
+    return jax.lax.scan(whole, varying(carry), *given, **options)

@@ -1,0 +1,1 @@
+"""Derivative rules: values that are differentiated without how they were found."""

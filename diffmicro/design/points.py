@@ -1,0 +1,259 @@
+"""Problems about operating points of devices: responses with certificates, combined to objective and constraints.
+
+Each `Point` is a device, and how the variables make its design and setting. Several points, of one device or of
+several, make one problem: two robots in one field, one robot under two drives.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, cached_property
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from diffmicro._device import Device
+from diffmicro._json import plain
+from diffmicro.certificate import reason_text, value_and_gradient, verdict_word
+from diffmicro.design.problem import (
+    Constraint,
+    Finished,
+    Objective,
+    Problem,
+    Quantity,
+    Variable,
+    responses_of,
+)
+from diffmicro.parameters import as_arrays, describe, put
+from diffmicro.results import FAILURES, RESULTS, code, word
+
+
+class Point(NamedTuple):
+    """One operating point of a problem.
+
+    place: {variable: value} -> {field: value} of what the variables decide.
+    label: goes before the responses' names, as in `slow.velocity`; empty for the only point.
+    allowed: status words that this point may end with.
+    """
+
+    device: Device
+    design: Any
+    setting: Any
+    place: Callable[[Mapping[str, Any]], dict[str, Any]]
+    label: str = ""
+    allowed: tuple[str, ...] = ("ok",)
+
+    def name(self, response: str) -> str:
+        return f"{self.label}.{response}" if self.label else response
+
+    def at(self, x: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Design and setting for values of the variables."""
+        return put(self.design, self.setting, self.place(x))
+
+
+def points_problem(
+    variables: Sequence[Variable],
+    points: Sequence[Point],
+    objective: Objective,
+    constraints: Sequence[Constraint] = (),
+    quantities: Mapping[str, Quantity] | None = None,
+    **numerics: Any,
+) -> Problem:
+    """A problem about one or several operating points, of one device or of several."""
+    quantities = dict(quantities or {})
+    wanted = tuple(responses_of(objective, constraints))
+    needed = _responses_behind(wanted, quantities)
+    asked = [(point, _asked_of(point, needed)) for point in points]
+    _check_names(points, asked, needed)
+    made = _Points(
+        tuple(variable.name for variable in variables),
+        asked,
+        wanted,
+        needed,
+        frozenset(_responses_behind((objective.response,), quantities)),
+        quantities,
+        numerics,
+    )
+    about = {
+        "points": [
+            {"device": p.device.name, "label": p.label, "allowed": p.allowed}
+            | {"design": vars(p.design), "setting": vars(p.setting)}
+            for p in points
+        ],
+        "numerics": numerics,
+    }
+    return Problem(
+        tuple(variables),
+        objective,
+        tuple(constraints),
+        made.evaluate,
+        made.values,
+        made.finish,
+        False,
+        about,
+    )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Points:
+    """How a problem about points is evaluated.
+
+    names: of the variables. asked: each point with the responses it is asked for. wanted: names in objective and
+    constraints. needed: responses behind them. about_objective: responses behind the objective.
+    """
+
+    names: tuple[str, ...]
+    asked: list[tuple[Point, tuple[str, ...]]]
+    wanted: tuple[str, ...]
+    needed: tuple[str, ...]
+    about_objective: frozenset[str]
+    quantities: Mapping[str, Quantity]
+    numerics: Mapping[str, Any]
+
+    def combine(self, at: Mapping[str, Any]) -> Array:
+        """The wanted values, of the responses' values."""
+        found = []
+        for name in self.wanted:
+            quantity = self.quantities.get(name)
+            given = at[name] if quantity is None else [at[r] for r in quantity.responses]
+            found.append(given if quantity is None else quantity.function(*given))
+        return jnp.stack(found)
+
+    # Small compiled pieces around the big one, which the report uses too.
+
+    @cached_property
+    def _combined(self) -> Callable[[Any], tuple[Array, Any]]:
+        """The wanted values and their derivatives by the responses."""
+        return jax.jit(lambda value: (self.combine(value), jax.jacfwd(self.combine)(value)))
+
+    @cached_property
+    def _moves(self) -> list[Callable[[Any], Any]]:
+        """Derivatives of each point's fields by the variables."""
+        return [jax.jit(jax.jacfwd(point.place)) for point, _ in self.asked]
+
+    def _judged(
+        self, point: Point, fields: tuple[str, ...], responses: tuple[str, ...]
+    ) -> Callable:
+        return _compiled(point.device, fields, responses, tuple(self.numerics.items()))
+
+    def evaluate(self, x: dict[str, Array]) -> tuple[Array, Array, Array, Array]:
+        """Wanted values, their Jacobian by the variables, whether all is usable, the worst verdict."""
+        value, slope, good, verdicts = {}, {}, [], []
+        for (point, responses), moves in zip(self.asked, self._moves, strict=True):
+            moved = moves(x)
+            fields = tuple(sorted(moved))
+            values, gradients, certificates, response = self._judged(point, fields, responses)(
+                *as_arrays(point.at(x))
+            )
+            for r in responses:
+                value[point.name(r)] = values[r]
+                slope[point.name(r)] = jnp.stack(
+                    [
+                        sum(jnp.sum(gradients[r][f] * moved[f][n]) for f in fields)
+                        for n in self.names
+                    ]
+                )
+                if point.name(r) in self.about_objective:
+                    verdicts.append(certificates[r].verdict)
+            good.append(_usable(response))
+        stacked, by_response = self._combined(value)
+        jacobian = sum(by_response[r][:, None] * slope[r][None, :] for r in self.needed)
+        return (
+            stacked,
+            jnp.asarray(jacobian),
+            jnp.all(jnp.stack(good)),
+            jnp.max(jnp.stack(verdicts)),
+        )
+
+    def values(self, x: dict[str, Array]) -> tuple[Array, Array]:
+        """Wanted values and whether they are usable, by the cheap search and without derivatives."""
+        found, good = {}, []
+        for point, responses in self.asked:
+            quick = {**self.numerics, **point.device.quick, "throw": False}
+            response = point.device.respond(
+                *point.at(x), **point.device.asking_for(responses, quick)
+            )
+            found |= {point.name(r): getattr(response, r) for r in responses}
+            good.append(_usable(response))
+        stacked = self.combine(found)
+        return stacked, jnp.all(jnp.stack(good)) & jnp.all(jnp.isfinite(stacked))
+
+    def finish(self, x: dict[str, float]) -> Finished:
+        """A design as it is reported."""
+        design, setting, shown, at, status, certificate = {}, {}, {}, {}, "ok", {}
+        for point, responses in self.asked:
+            chosen = as_arrays(point.at(x))
+            fields = tuple(sorted(point.place(x)))
+            known, _, certificates, response = self._judged(point, fields, responses)(*chosen)
+            at |= {point.name(r): known[r] for r in responses}
+            sides = [plain(vars(tree)) for tree in chosen]
+            if point.label:
+                design[point.label], setting[point.label] = sides
+            else:
+                design, setting = sides
+            for name in describe(point.device.Response):
+                number = getattr(response, name)
+                if isinstance(number, jax.Array):
+                    shown[point.name(name)] = plain(number)
+            ended = word(response.result)
+            status = ended if status == "ok" and ended not in point.allowed else status
+            for r in responses:
+                if point.name(r) in self.about_objective and _worse(certificates[r], certificate):
+                    certificate = certificate_words(certificates[r])
+        wanted = zip(self.wanted, self.combine(at), strict=True)
+        shown |= {name: plain(value) for name, value in wanted if name in self.quantities}
+        return Finished(design, setting, shown, status, certificate)
+
+
+def _responses_behind(names: Sequence[str], quantities: Mapping[str, Quantity]) -> tuple[str, ...]:
+    """The responses that these names need, each once."""
+    behind = (quantities[name].responses if name in quantities else (name,) for name in names)
+    return tuple(dict.fromkeys(r for responses in behind for r in responses))
+
+
+def certificate_words(certificate: Any) -> dict[str, Any]:
+    """A concrete certificate as plain Python values."""
+    words = {
+        "verdict": verdict_word(certificate),
+        "reason": reason_text(certificate),
+        "method": certificate.method,
+    }
+    fields = (f.name for f in dataclasses.fields(certificate))
+    return words | {n: plain(getattr(certificate, n)) for n in fields if n not in words}
+
+
+@cache
+def _compiled(
+    device: Device, fields: tuple[str, ...], responses: tuple[str, ...], numerics: tuple
+) -> Callable:
+    """Values, gradients and certificates, compiled once: the loop and the report share it."""
+    return jax.jit(value_and_gradient(device, fields, responses, **dict(numerics)))
+
+
+def _usable(response: Any) -> Array:
+    codes = jnp.array([int(code(getattr(RESULTS, name))) for name in FAILURES])
+    return ~jnp.any(code(response.result) == codes)
+
+
+def _worse(certificate: Any, known: dict[str, Any]) -> bool:
+    order = ("certified", "uncertified", "refused")
+    return not known or order.index(verdict_word(certificate)) > order.index(known["verdict"])
+
+
+def _asked_of(point: Point, needed: Sequence[str]) -> tuple[str, ...]:
+    known = describe(point.device.Response)
+    return tuple(r for r in known if point.name(r) in needed)
+
+
+def _check_names(points: Sequence[Point], asked: Sequence[tuple], needed: Sequence[str]) -> None:
+    found = {point.name(r) for point, responses in asked for r in responses}
+    for name in needed:
+        if name not in found:
+            every = (p.name(r) for p in points for r in describe(p.device.Response))
+            raise ValueError(f"design: {name} is not a response; these are: {', '.join(every)}.")
+    for point, responses in asked:
+        if not responses:
+            raise ValueError(
+                f"design: nothing is asked of the point {point.label!r}; leave it out."
+            )

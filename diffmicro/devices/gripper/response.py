@@ -1,0 +1,220 @@
+"""The response: outputs with units, how they are calculated, and what speaks against their gradients."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from diffmicro.devices.gripper import lumped
+from diffmicro.devices.gripper.design import Design, Setting
+from diffmicro.devices.gripper.limits import workspace
+from diffmicro.devices.gripper.lumped import HOLDING, Walk, lump
+from diffmicro.devices.gripper.rules import (
+    CLOSED,
+    LIMITED,
+    ON_REQUEST,
+    check_point,
+    harmless,
+    hinges_apart,
+)
+from diffmicro.devices.gripper.steady import (
+    clearance_of,
+    closed_responses,
+    configuration_of,
+    default_tolerance,
+    first_outcome,
+    loaded,
+    shown_where,
+    stiffness_units,
+)
+from diffmicro.mechanics import arcs
+from diffmicro.mechanics.equilibrium import at_rest, pushed
+from diffmicro.mechanics.linkage import assembled, linearize
+from diffmicro.parameters import as_arrays, output, valid, whole_number
+from diffmicro.reasons import reason_code
+from diffmicro.results import RESULTS, code, finite_if_ok, from_code, raise_failure
+
+
+class Response(eqx.Module):
+    """Equilibrium under the loads, with the object in the way if there is one."""
+
+    configuration: Array = output(
+        "positions of the bodies' centers and their rotations, x, y, theta of 2, 3, 4", "m, m, rad"
+    )
+    tip_x: Array = output("position of the tip, zero when the gripper is closed", "m")
+    tip_y: Array = output("position of the tip along y", "m")
+    tip_angle: Array = output("rotation of the tip", "rad")
+    rotation: Array = output(
+        "rotation of each flexure's end against its start, body j minus body i", "rad"
+    )
+    max_rotation: Array = output("largest of them without sign", "rad")
+    stress: Array = output("largest bending stress along each flexure", "Pa")
+    max_stress: Array = output("largest of them", "Pa")
+    clearance: Array = output(
+        "smallest distance between ends of an arc, and between arcs, at rest or here", "m"
+    )
+    stiffness: Array = output("tangent stiffness of the bodies' coordinates", "N/m, N, N m")
+    smallest_singular: Array = output(
+        "smallest singular value of the tangent stiffness in units of EI and radius of flexure a",
+        "-",
+    )
+    iterations: Array = output("Newton iterations", "-")
+    closing_force: Any = output(
+        "actuation force that brings the tip to x = 0, without an object", "N"
+    )
+    closing_rotation: Any = output("largest rotation then", "rad")
+    closing_stress: Any = output("largest bending stress then", "Pa")
+    closing_clearance: Any = output("clearance then", "m")
+    tip_travel: Any = output("distance along x of the tip's places at the two limits", "m")
+    tip_path: Any = output("length of the tip's path between the limits", "m")
+    open_limit: Any = output("which limit ends the opening: 1 rotation, 2 stress, 3 force", "-")
+    close_limit: Any = output("which limit ends the closing", "-")
+    open_force: Any = output("actuation force at the limit of opening", "N")
+    close_force: Any = output("actuation force at the limit of closing", "N")
+    grip_force: Any = output("force of the tip on the object, zero when they do not touch", "N")
+    natural_frequency: Any = output("lowest natural frequency", "Hz")
+    result: RESULTS = output("how the calculation ended")
+    residual: Array = output(
+        "largest unbalanced force or moment over what moving all bodies by the radius of flexure a and turning "
+        "them by 1 rad would take; ok comes with less than the tolerance",
+        "-",
+    )
+    margin: Array = output(
+        "relative distance to the nearest change of what binds: contact, limit", "-"
+    )
+
+
+def coarser(numerics: dict) -> dict:
+    """Half the segments of an arc: an error of 1e-6 of the radius instead of 1e-10."""
+    return numerics | {"steps": max((numerics.get("steps") or arcs.SEGMENTS) // 2, FEWEST_SEGMENTS)}
+
+
+FEWEST_SEGMENTS = 8
+
+
+NEAR = 1e-3
+"""Relative distance from a change of what binds below which a derivative counts as taken at a kink."""
+
+
+def objection(response: Response, design: Design, setting: Setting, of: str, method: str) -> Array:
+    """What speaks against a gradient (or for one that is zero): a code of `reasons`, 0 for nothing."""
+    del design, method
+    kink, nothing = reason_code("kink"), jnp.asarray(0)
+    if of == "grip_force":
+        near = jnp.where(response.margin < NEAR, kink, nothing)
+        return jnp.where(response.grip_force == 0, reason_code("dead_zone"), near)
+    if of in LIMITED:
+        nothing = jnp.where(_insensitive(setting, of), reason_code("insensitive"), nothing)
+        return jnp.where(response.margin < NEAR, kink, nothing)
+    of_each = {"max_rotation": response.rotation, "max_stress": response.stress}
+    if of in of_each:
+        largest = jnp.sort(jnp.abs(of_each[of]))
+        return jnp.where(largest[-1] - largest[-2] < NEAR * largest[-1], kink, nothing)
+    return nothing
+
+
+def _insensitive(setting: Setting, of: str) -> Array:
+    """Whether Young's modulus and a section common to all flexures do not matter: see `limits`."""
+    alone = setting.stress_limit is None and setting.force_limit is None
+    place = of in ("tip_travel", "tip_path")
+    return jnp.all(jnp.asarray(setting.wrench) == 0) & (alone and place)
+
+
+def respond(
+    design: Design,
+    setting: Setting,
+    *,
+    steps: int | None = None,
+    tolerance: Array | float | None = None,
+    extra: tuple[str, ...] = (),
+    throw: bool = True,
+) -> Response:
+    """The equilibrium that is reached from rest as the loads grow.
+
+    `steps`: Taylor segments of each exact arc, 12. `tolerance`: last Newton correction, in radii and radians,
+    which leaves an error of its square. `extra`: responses of `ON_REQUEST` that are wanted. `throw`: raise
+    an error when there is no result, where values are known (not inside transformations).
+    """
+    check_point("gripper.respond", design, setting, extra)
+    steps = whole_number("steps", steps, arcs.SEGMENTS, FEWEST_SEGMENTS, 200)
+    design, setting = as_arrays((design, setting))
+    if tolerance is None:
+        tolerance = default_tolerance(jnp.asarray(design.young).dtype)
+    response = _respond(design, setting, tolerance, steps=steps, extra=tuple(sorted(set(extra))))
+    if throw:
+        raise_failure("gripper.respond", response.result)
+    return response
+
+
+@eqx.filter_jit
+def _respond(design, setting, tolerance, *, steps: int, extra: tuple[str, ...]) -> Response:
+    legal = valid(design, setting) & hinges_apart(design, jnp)
+    # A lane with bad values runs on the published ones.
+    design, setting = jax.tree.map(
+        lambda x, safe: jnp.where(legal, x, jnp.asarray(safe, x.dtype)),
+        (design, setting),
+        harmless(design, setting),
+    )
+    model = lump(design, setting)
+    rest = at_rest(model.linkage, model.pushes)
+    wrench = lumped.nondimensional_wrench(model, setting.wrench)
+    walk = Walk(model, rest, wrench, steps, tolerance)
+    found, margin = loaded(walk, setting)
+    state, outcome = found.state, found.outcome
+    q = state.q
+    known = linearize(model.linkage, state.loads, q, steps)
+    stiffness = assembled(model.linkage, known)
+    still = lumped.shapes(model, rest)
+    dtype = q.dtype
+    shown = shown_where(legal, outcome, dtype)
+    measured = {"grip_force": state.forces[1] * model.force * shown}
+    # What is asked for has a path of its own: where that arrives it is shown, and unused paths are not compiled.
+    if set(extra) & set(CLOSED):
+        closed = walk.to("moved", -lumped.rest_tip(model)[0], 0.0)
+        outcome = first_outcome(outcome, closed.outcome)
+        seen = closed_responses(model, design, closed.state, still, steps)
+        measured |= {k: v * shown_where(legal, closed.outcome, dtype) for k, v in seen.items()}
+    if set(extra) & set(LIMITED):
+        seen, ended, margin_of_limits = workspace(walk, design, setting)
+        outcome, margin = first_outcome(outcome, ended), jnp.minimum(margin, margin_of_limits)
+        measured |= {k: v * shown_where(legal, ended, dtype) for k, v in seen.items()}
+    units = stiffness_units(model)
+    in_units = stiffness * units
+    if "natural_frequency" in extra:
+        measured["natural_frequency"] = lumped.lowest_frequency(design, in_units) * shown
+
+    tip = lumped.tip_of(model, q) * model.length
+    rotation = lumped.rotations(q)
+    stress = lumped.stresses(model, design, state, steps)
+    gaps = clearance_of(model, state, still)
+    missing = wrench + pushed(model.pushes, state.forces, q) - known.internal
+    unbalanced = jnp.max(jnp.abs(missing).reshape(-1) / jnp.sum(jnp.abs(stiffness), axis=1))
+    balanced = jnp.where(
+        unbalanced < tolerance, code(RESULTS.successful), code(RESULTS.not_converged)
+    )
+    outcome = first_outcome(outcome, balanced)
+    numbers: dict[str, Any] = dict(
+        configuration=configuration_of(model, q),
+        tip_x=tip[0],
+        tip_y=tip[1],
+        tip_angle=q[HOLDING, 2],
+        rotation=rotation,
+        max_rotation=jnp.max(jnp.abs(rotation)),
+        stress=stress,
+        max_stress=jnp.max(stress),
+        clearance=gaps,
+        stiffness=in_units,
+        smallest_singular=jnp.linalg.svd(stiffness, compute_uv=False)[-1],
+        residual=unbalanced,
+        margin=margin,
+    )
+    numbers = {name: value * shown for name, value in numbers.items()}
+    numbers |= {name: measured[name] if name in extra else None for name in ON_REQUEST}
+    response = Response(
+        **numbers,
+        iterations=found.iterations,
+        result=from_code(jnp.where(legal, outcome, code(RESULTS.out_of_range))),
+    )
+    return finite_if_ok(response)

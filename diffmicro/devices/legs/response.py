@@ -1,0 +1,238 @@
+"""The response: outputs with units, how they are calculated, and what speaks against their gradients."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.flatten_util import ravel_pytree
+
+from diffmicro.devices.legs.design import Design, Setting
+from diffmicro.devices.legs.lumped import Units, free_amplitude, harmless, lump, modes_of, scaled
+from diffmicro.devices.legs.motion import MOST_IN_ALL, MOST_STEPS, LegsMotion
+from diffmicro.devices.legs.rules import check_point
+from diffmicro.devices.legs.state import MotionState
+from diffmicro.devices.legs.steady import (
+    SHORTEST,
+    follow,
+    lengthened,
+    observed,
+    pack,
+    period_map,
+    settle,
+    smallest_period,
+)
+from diffmicro.dynamics.window import substitute
+from diffmicro.parameters import as_arrays, output, valid, whole_number
+from diffmicro.reasons import reason_code
+from diffmicro.results import RESULTS, code, finite_if_ok, from_code, raise_failure
+
+
+class Response(eqx.Module):
+    """The steady motion: of the periodic motion, or means over window and twins where it does not repeat."""
+
+    mean_height: Array = output("mean height of the foot above the ground", "m")
+    peak_height: Array = output("largest height", "m")
+    bounce_height: Array = output(
+        "mean peak of the flights that count as bounces; 0 without any", "m"
+    )
+    amplitude: Array = output("half the distance between lowest and highest point", "m")
+    free_amplitude: Array = output(
+        "amplitude far from the ground; below the gap the foot may stay in the air", "m"
+    )
+    bounce_rate: Array = output("bounces per second", "1/s")
+    contact_fraction: Array = output("share of time in which the foot rests on the ground", "-")
+    impact_loss: Array = output("power lost in impacts; negative where the law adds energy", "W")
+    lyapunov: Array = output("largest Lyapunov exponent; it has no gradient", "1/s")
+    mean_height_spread: Array = output(
+        "standard error of the mean height over window and twins, 0 for a periodic motion", "m"
+    )
+    impacts: Array = output("impacts per second, those of chatter included", "1/s")
+    period_multiple: Array = output(
+        "period of the motion in drive periods; 0 when it does not repeat", "-"
+    )
+    result: RESULTS = output("how the calculation ended")
+    residual: Array = output(
+        "distance after one period of the motion from where it began, natural units", "-"
+    )
+    margin: Array = output(
+        "time by which the nearest bounce or dip misses grazing, over the drive period", "-"
+    )
+    multiplier: Array = output(
+        "largest modulus of the Floquet multipliers over 0.02 s or more, in whole periods of the motion; of "
+        "one drive period by `lyapunov` if erratic",
+        "-",
+    )
+    state: MotionState = output(
+        "state at the start of a period, to start a neighboring calculation from"
+    )
+
+
+def nearby(response: Response, tolerance: Array | float) -> dict:
+    """Arguments of `respond` for a neighbor of a known periodic motion, quickly: what certificates ask for."""
+    return dict(
+        start=response.state,
+        multiple=jnp.maximum(response.period_multiple, 1),
+        settled=True,
+        tolerance=tolerance,
+        throw=False,
+    )
+
+
+def objection(response: Response, design: Design, setting: Setting, of: str, method: str) -> Array:
+    """A long average of a motion that does not repeat has no derivative that one run could give."""
+    del design, setting, of, method
+    erratic = code(response.result) == code(RESULTS.erratic)
+    return jnp.where(erratic, reason_code("chaotic"), 0)
+
+
+STEPS = 24
+"""Fewest steps per drive period; twenty per cycle of the fastest mode are usually more."""
+
+
+def respond(
+    design: Design,
+    setting: Setting,
+    *,
+    steps: int | None = None,
+    tolerance: Array | float = 1e-9,
+    start: MotionState | None = None,
+    multiple: Array | int = 1,
+    settled: bool = False,
+    throw: bool = True,
+) -> Response:
+    """The motion of the foot that the drive leads to from rest, or from `start`.
+
+    `steps`: fewest steps per drive period, 24. `tolerance`: of what steps do to the small-scale forces; the
+    number of steps goes with its fourth root.
+    `settled`: `start` is next to a periodic motion of `multiple` drive periods; only Newton's method runs.
+    `throw`: raise an error when there is no result, where values are known (not inside transformations).
+
+    A periodic motion's numbers and derivatives are those of the periodic motion, without what the transient
+    adds. A motion that does not repeat is `erratic`: means over the window, derivatives NaN.
+    """
+    check_point("legs.respond", design, setting)
+    steps = whole_number("steps", steps, STEPS, 10, MOST_STEPS)
+    if settled and start is None:
+        raise ValueError("legs.respond: settled=True needs `start`, a state to start from.")
+    design, setting, start = as_arrays((design, setting, start))
+    response = _respond(
+        design,
+        setting,
+        start,
+        jnp.asarray(multiple, jnp.int32),
+        jnp.asarray(tolerance, float),
+        steps=steps,
+        settled=settled,
+    )
+    if throw:
+        raise_failure("legs.respond", response.result)
+    return response
+
+
+@eqx.filter_jit
+def _respond(
+    design: Design,
+    setting: Setting,
+    start: MotionState | None,
+    multiple: Array,
+    tolerance: Array,
+    *,
+    steps: int,
+    settled: bool,
+) -> Response:
+    legal = valid(design, setting) & (jnp.sum(modes_of(design).mobility) > 0)
+    tame = harmless(design), Setting(waveform=setting.waveform, law=setting.law, window=0.1)
+    design, setting = _either(legal, (design, setting), as_arrays(tame))
+    # What is out of reach would take as long as anything can, for no number.
+    system, units = lump(design, setting)
+    count = system.steps(steps, tolerance)
+    in_all = count * (setting.settle + setting.window) / units.time
+    legal, reached = legal & jnp.isfinite(count), (count < MOST_STEPS) & (in_all < MOST_IN_ALL)
+    design, setting = _either(legal & reached, (design, setting), as_arrays(tame))
+    system, units = lump(design, setting)
+    parameters, unravel = ravel_pytree(system)
+    tolerance = tolerance.astype(parameters.dtype)
+    mapped = period_map(unravel, steps)
+    origin = pack(system.rest()) if start is None else scaled(system, units, start)
+    turns = 1.0 / units.time
+    shortest = jnp.ceil(SHORTEST * turns - 1e-9)
+    if settled:
+        orbit = follow(mapped, parameters, origin, tolerance, lengthened(multiple, shortest))
+        window = None
+    else:
+        window = settle(
+            mapped,
+            unravel,
+            parameters,
+            origin,
+            tolerance,
+            steps,
+            jnp.ceil(setting.settle * turns - 1e-9).astype(jnp.int32),
+            jnp.maximum(jnp.floor(setting.window * turns + 1e-9), 1.0).astype(jnp.int32),
+            shortest,
+        )
+        orbit = window.orbit
+    own = smallest_period(mapped, parameters, orbit, tolerance)
+    free = free_amplitude(design, setting)
+    told = _told(system, units, setting, free, orbit, own, window, legal, reached)
+    return finite_if_ok(told)
+
+
+def _either(own_counts: Array, own: Any, other: Any) -> Any:
+    return jax.tree.map(lambda a, b: jnp.where(own_counts, a, jnp.asarray(b, a.dtype)), own, other)
+
+
+def _told(
+    system: LegsMotion,
+    units: Units,
+    setting: Setting,
+    free: Array,
+    orbit: Any,
+    own: Array,
+    window: Any,
+    legal: Array,
+    reached: Array,
+) -> Response:
+    """What was found, in SI."""
+    accepted = orbit.accepted
+    periods = orbit.periods.astype(system.gap.dtype)
+    seen, state, growth, multiplier, spread, outcome = observed(orbit, window)
+    outcome = jnp.where(reached, outcome, code(RESULTS.step_limit))
+    outcome = jnp.where(setting.voltage > 0, outcome, code(RESULTS.stalled))
+    outcome = jnp.where(legal, outcome, code(RESULTS.out_of_range))
+    known = (outcome == code(RESULTS.successful)) | (outcome == code(RESULTS.erratic))
+    known = known | (outcome == code(RESULTS.stalled))
+    shown = jnp.where(known, 1.0, jnp.nan)
+    length, time = units.length * shown, units.time
+    some = seen.bounces > 0
+    bounce = jnp.where(some, seen.heights, 0.0) / jnp.where(some, seen.bounces, 1.0)
+    energy = units.mass * (units.length / units.time) ** 2
+    unrest = pack(system.rest())
+    n = system.modes()
+    moved = state - unrest
+    return Response(
+        mean_height=seen.height / periods * length,
+        peak_height=seen.peak * length,
+        bounce_height=bounce * length,
+        amplitude=0.5 * (seen.peak - seen.low) * length,
+        free_amplitude=free * shown,
+        bounce_rate=seen.bounces / periods / time * shown,
+        contact_fraction=seen.contact / periods * shown,
+        impact_loss=seen.loss / periods / time * energy * shown,
+        lyapunov=_without_gradient(growth / time * shown),
+        mean_height_spread=_without_gradient(spread * length),
+        impacts=seen.impacts / periods / time * shown,
+        period_multiple=jnp.where(accepted & known, own, 0),
+        result=from_code(outcome),
+        residual=orbit.residual,
+        margin=seen.margin * shown,
+        multiplier=multiplier * shown,
+        state=MotionState(moved[:n] * length, moved[n:] * (length / time)),
+    )
+
+
+def _without_gradient(value: Array) -> Array:
+    """The value, with a derivative that is NaN: a statistic that has none here."""
+    return substitute(jax.lax.stop_gradient(value), value * jnp.nan)

@@ -1,0 +1,187 @@
+"""From design and setting of the stick-slip drive to the dimensionless motion.
+
+Length is measured in presliding of the two contacts, time in 1/omega_0, stiffness in that of all contacts.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from diffmicro import signals
+from diffmicro.devices.stickslip.motion import FAST_STEPS, Drive, Motion
+from diffmicro.mechanics import elastic, profiles
+from diffmicro.mechanics.masing import Masing, Outline, outline_loading
+from diffmicro.mechanics.presliding import single_state
+from diffmicro.mechanics.tangential import Springs, midpoints
+
+EARLY = (0.025, 0.1)
+"""Shares of the slow phase, after the back step, that get a sixth of its steps each: contacts slip most there."""
+
+COUNTS = np.array([2.0, 4.0])
+"""Contacts of each group."""
+
+
+class Statics(NamedTuple):
+    """Contacts under the preload: both groups, SI units."""
+
+    normal_force: Array
+    contact_radius: Array
+    indentation: Array
+    presliding: Array
+    peak_pressure: Array
+    stiffness: Array
+    friction_force: Array
+    profile: profiles.Profile
+
+
+def statics(design: Any, setting: Any) -> Statics:
+    """Normal contact, presliding, and tangential stiffness of each contact."""
+    lateral = jnp.sqrt(jnp.asarray(2.0, design.radius.dtype))
+    weight = setting.runner_weight / 2
+    force = jnp.stack([setting.preload - weight, setting.preload + weight])
+    force = force / lateral / jnp.asarray(COUNTS / 2, force.dtype)
+    moduli = (design.young_steel, design.poisson_steel, design.young_ruby, design.poisson_ruby)
+    modulus = elastic.effective_modulus(*moduli)
+    shear = elastic.effective_shear_modulus(*moduli)
+    profile = profiles.rough_sphere(
+        design.radius, design.hurst, design.roughness, design.roughness_length, design.tip_radius
+    )
+    contact = jax.vmap(lambda f: profiles.contact_radius(profile, f, modulus))(force)
+    indentation = profile.depth(contact)
+    # int g'/x dx of a flattened sphere; roughness is left out
+    outside = jnp.sqrt((contact[0] - design.tip_radius) * (contact[0] + design.tip_radius))
+    corner = design.tip_radius * jnp.arctan2(outside, design.tip_radius)
+    pressure = modulus / jnp.pi * (2 * outside - corner) / design.radius
+    return Statics(
+        normal_force=force,
+        contact_radius=contact,
+        indentation=indentation,
+        presliding=jnp.asarray(elastic.presliding(indentation, setting.friction, modulus, shear)),
+        peak_pressure=pressure,
+        stiffness=jnp.asarray(elastic.contact_stiffness(contact, shear)),
+        friction_force=setting.friction * force,
+        profile=profile,
+    )
+
+
+class Lumped(NamedTuple):
+    """The numbers that the motion depends on.
+
+    turns: omega_0 T. stroke: A over length. fall, corner: shares of the period. lift: shaped moves over stroke.
+    sensor, damping: kappa, zeta. share: of each group in the stiffness. presliding: over length, both groups.
+    dynamic: dynamic over static friction. outline: shape of both contacts. signal: coefficients of the waveform.
+    """
+
+    turns: Array
+    stroke: Array
+    fall: Array
+    corner: Array
+    lift: Array
+    sensor: Array
+    damping: Array
+    share: Array
+    presliding: Array
+    dynamic: Array
+    outline: Any
+    signal: Any
+
+
+def lump(design: Any, setting: Any, contacts: Statics) -> Lumped:
+    """Dimensionless numbers."""
+    stiffness = jnp.asarray(COUNTS, contacts.stiffness.dtype) * contacts.stiffness
+    total = jnp.sum(stiffness)
+    length = contacts.presliding[0]
+    dynamic = setting.dynamic_friction
+    sphere = profiles.FlattenedSphere(design.radius, design.tip_radius)
+    smooth = sphere.depth(contacts.contact_radius) / contacts.indentation
+    outline = Outline(
+        flat=design.tip_radius / contacts.contact_radius,
+        smooth=jnp.where(design.roughness > 0, smooth, 1),
+        hurst=jnp.broadcast_to(design.hurst, smooth.shape),
+    )
+    return Lumped(
+        turns=jnp.sqrt(total / design.runner_mass) * setting.period,
+        stroke=setting.amplitude / length,
+        fall=setting.back_step / setting.period,
+        corner=setting.corner_time / setting.period,
+        lift=setting.shaping * contacts.presliding / setting.amplitude,
+        sensor=design.sensor_stiffness / total,
+        damping=design.damping_ratio,
+        share=stiffness / total,
+        presliding=contacts.presliding / length,
+        dynamic=jnp.ones_like(total) if dynamic is None else dynamic / setting.friction,
+        outline=outline,
+        signal=setting.samples if setting.waveform == "samples" else setting.fourier,
+    )
+
+
+def motion(lumped: Lumped, setting: Any, steps: int) -> Motion:
+    """The dimensionless motion. Only words and sizes are read from the setting."""
+    return Motion(
+        laws=_laws(lumped, setting),
+        share=lumped.share,
+        sensor=lumped.sensor,
+        damping=lumped.damping,
+        drive=_drive(lumped, setting.waveform, steps),
+    )
+
+
+def _laws(lumped: Lumped, setting: Any) -> tuple[Any, Any]:
+    groups = [
+        jax.tree.map(lambda x, g=g: x[g], (lumped.presliding, lumped.outline)) for g in (0, 1)
+    ]
+    return _law(lumped, setting, *groups[0]), _law(lumped, setting, *groups[1])
+
+
+def _law(lumped: Lumped, setting: Any, presliding: Array, outline: Outline) -> Any:
+    unit = jnp.ones_like(presliding)
+    if setting.law == "mdr":
+        limits = presliding * (1 - outline.depth(midpoints(setting.springs, presliding.dtype)))
+        stiffness = jnp.full_like(limits, 1 / setting.springs)
+        return Springs(
+            limits, stiffness, None if setting.dynamic_friction is None else lumped.dynamic
+        )
+    if setting.law == "masing":
+        return Masing(outline_loading, outline, unit, presliding, setting.memory)
+    limit = presliding * (1 - outline.area(unit))
+    return single_state(setting.law, stiffness=unit, static=limit, dynamic=lumped.dynamic)
+
+
+def _drive(lumped: Lumped, waveform: str, steps: int) -> Drive:
+    one = jnp.ones_like(lumped.turns)
+    if waveform != "sawtooth":
+        signal = signals.samples if waveform == "samples" else signals.fourier
+        count = steps
+        if waveform == "samples":  # a step ends at each corner of the polygon
+            size = lumped.signal.shape[0]
+            count = -(-count // size) * size
+        time = jnp.linspace(0 * one, one, count + 1)
+        moves = jnp.diff(lumped.stroke * signal(time, lumped.signal))
+        durations = jnp.full_like(moves, lumped.turns / count)
+        corners = np.arange(count) == 0
+        return Drive(durations, jnp.stack([moves, moves], axis=1), corners, count)
+    # A move of no height gets a hundredth of the back step's time, so that no step has length zero.
+    longest = jnp.maximum(jnp.maximum(lumped.lift[0], lumped.lift[1]), 0.01)
+    times, _ = signals.sawtooth_knots(lumped.fall, lumped.lift[0], longest)
+    half = lumped.corner / 2
+    crest = times[1] - half
+    ends = [half + share * (crest - half) for share in EARLY]
+    bounds = [half, *ends, crest, times[2], one + half]
+    first = max(steps // 6, 1)
+    counts = [first, first, max(steps - 2 * first, 1), FAST_STEPS, FAST_STEPS]
+    time, durations = [], []
+    for begin, end, count in zip(bounds[:-1], bounds[1:], counts, strict=True):
+        time.append(jnp.linspace(begin, end, count + 1)[:-1])
+        durations.append(jnp.full(count, lumped.turns * (end - begin) / count))
+    instants = jnp.concatenate([*time, bounds[-1][None]])
+    at = [
+        signals.sawtooth(instants, lumped.fall, lift, longest, lumped.corner)
+        for lift in (lumped.lift[0], lumped.lift[1])
+    ]
+    moves = lumped.stroke * jnp.diff(jnp.stack(at, axis=1), axis=0)
+    slow = sum(counts[:3])
+    corners = np.isin(np.arange(sum(counts)), [0, slow, slow + FAST_STEPS])
+    return Drive(jnp.concatenate(durations), moves, corners, slow)

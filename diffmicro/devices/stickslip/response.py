@@ -1,0 +1,214 @@
+"""The response: outputs with units, how they are calculated, and what speaks against their gradients."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from diffmicro.devices.stickslip.design import Design, Setting
+from diffmicro.devices.stickslip.lumped import Lumped, lump, motion, statics
+from diffmicro.devices.stickslip.motion import Motion, Pass, State
+from diffmicro.devices.stickslip.rules import check_point, consistent, harmless
+from diffmicro.devices.stickslip.steady import Steady, approach, differentiable
+from diffmicro.dynamics.window import substitute
+from diffmicro.parameters import as_arrays, output, valid, whole_number
+from diffmicro.reasons import reason_code
+from diffmicro.results import RESULTS, code, finite_if_ok, found_if_ok, from_code, raise_failure
+
+
+class Response(eqx.Module):
+    """Steady state reached from rest. Pairs: the two contacts above, the four below."""
+
+    force: Array = output("mean force on the sensor when the runner gains no more", "N")
+    net_step: Array = output("way of the runner without sensor in one period, settled", "m")
+    back_motion: Array = output("what it loses of its highest position in each period", "m")
+    residual_vibration: Array = output(
+        "amplitude of its vibration, root mean square over the period times sqrt 2", "m"
+    )
+    vibration_left: Array = output("amplitude of its vibration just before the next back step", "m")
+    presliding: Array = output("tangential displacement at which each contact slides, u_x,max", "m")
+    contact_radius: Array = output("radius of each contact", "m")
+    normal_force: Array = output("normal force of each contact", "N")
+    peak_pressure: Array = output(
+        "pressure at the center of an upper contact, roughness left out", "Pa"
+    )
+    result: RESULTS = output("how the calculation ended")
+    residual: Array = output(
+        "change of the runner's step from one period to the next, over presliding", "-"
+    )
+    periods: Array = output("drive periods that were simulated", "-")
+    zero_amplitude: Array | None = output(
+        "stroke below which the runner does not move", "m", default=None
+    )
+
+
+ON_REQUEST = ("zero_amplitude",)
+
+
+STEPS = 2000
+"""Steps in the slow phase of a period: 18 of each vibration of the contacts at 10 ms."""
+
+
+def coarser(numerics: dict[str, Any]) -> dict[str, Any]:
+    """Numerics of half the resolution, for certificates."""
+    steps = numerics.get("steps") or STEPS
+    return {**numerics, "steps": max(steps // 2, 4)}
+
+
+QUIET = 1e-3
+"""Vibration before the back step, over presliding, from which the force follows its phase."""
+
+
+def objection(response: Response, design: Design, setting: Setting, of: str, method: str) -> Array:
+    """Reason against a gradient that the device knows of: a dead zone, or vibration that never dies down."""
+    del design, setting, method
+    if of in ("presliding", "contact_radius", "normal_force", "peak_pressure"):
+        return jnp.zeros_like(code(response.result))
+    dead = code(response.result) == code(RESULTS.stalled)
+    if of == "zero_amplitude":
+        dead = jnp.zeros_like(dead)
+    rings = response.vibration_left > QUIET * response.presliding[0]
+    against = jnp.where(rings, reason_code("vibration"), 0)
+    return jnp.where(dead, reason_code("dead_zone"), against)
+
+
+def respond(
+    design: Design,
+    setting: Setting,
+    *,
+    steps: int | None = None,
+    tolerance: Array | float = 1e-6,
+    extra: tuple[str, ...] = (),
+    throw: bool = True,
+) -> Response:
+    """The steady state that the drive reaches from rest.
+
+    `steps`: time steps in the slow phase of a period, 2000.
+    `tolerance`: distance from the steady state, relative, from which it is extrapolated along a straight line.
+    `extra`: responses that are calculated on request: zero_amplitude.
+    A motion that does not settle is erratic: its force is that of the place it came to, within its scatter.
+    `throw`: raise an error when there is no result, where values are known (not inside transformations).
+    """
+    check_point("stickslip.respond", design, setting)
+    for name in extra:
+        if name not in ON_REQUEST:
+            raise ValueError(f"stickslip.respond: {name!r} is not one of {', '.join(ON_REQUEST)}.")
+    count = whole_number("steps", steps, STEPS, 4, 10**6)
+    design, setting = as_arrays((design, setting))
+    tolerance = jnp.asarray(tolerance, jnp.result_type(design.radius))
+    response = _respond(design, setting, tolerance, steps=count, extra=tuple(extra))
+    if throw:
+        raise_failure("stickslip.respond", response.result)
+    return response
+
+
+@eqx.filter_jit
+def _respond(
+    design: Design, setting: Setting, tolerance: Array, *, steps: int, extra: tuple[str, ...]
+) -> Response:
+    legal = valid(design, setting) & consistent(design, setting)
+    design, setting = harmless(legal, design, setting)
+    contacts = statics(design, setting)
+    lumped, loose = loaded_numbers((design, setting)), unloaded_numbers((design, setting))
+    length = contacts.presliding[0]
+
+    def advance(numbers: Any, state: Any, place: Array) -> Any:
+        return motion(numbers, setting, steps).period(state, place)
+
+    begin = motion(lumped, setting, steps).rest()
+    cases = jax.lax.stop_gradient(jax.tree.map(lambda *x: jnp.stack(x), loose, lumped))
+    first = -STEEPNESS * jax.lax.stop_gradient(lumped.sensor)
+
+    def find(case: tuple[Lumped, Array]) -> Steady:
+        return approach(advance, case[0], begin, first, tolerance, case[1])
+
+    # one after the other, so that the motion is compiled once
+    unheld = jax.lax.stop_gradient(lumped.sensor) == 0
+    both = jax.lax.map(find, (cases, jnp.stack([jnp.asarray(True), unheld])))
+    free, held = (jax.tree.map(lambda x, i=i: x[i], both) for i in (0, 1))
+    given = (design, setting)
+    alone = Pass(*differentiable(advance, unloaded_numbers, given, free, free=True)[1])
+    place, loaded = differentiable(advance, loaded_numbers, given, held, free=False)
+    loaded = Pass(*loaded)
+    position = place + loaded.mean
+    # a runner that has not gained a stroke in all is only carried to and fro
+    still = held.stuck & (position < lumped.stroke)
+    overflow = _overflowed(motion(lumped, setting, steps), held.state)
+    outcome = jnp.where(still, code(RESULTS.stalled), code(RESULTS.successful))
+    found = held.found & free.found
+    outcome = jnp.where(found, outcome, code(RESULTS.erratic))
+    outcome = jnp.where(overflow, code(RESULTS.memory_limit), outcome)
+    outcome = jnp.where(legal, outcome, code(RESULTS.out_of_range))
+    shown = jnp.where(legal, 1.0, jnp.nan).astype(length.dtype)
+    numbers = shown * jnp.where(overflow, jnp.nan, 1.0)
+    force = design.sensor_stiffness * length * position * numbers
+    vanishing = _zero_amplitude(design, setting, steps, tolerance) * shown if extra else None
+    # no derivative of a motion that does not settle; in the dead zone zero would say nothing of the way out
+    response = Response(
+        force=substitute(
+            jax.lax.stop_gradient(force), jnp.where(still | ~found, jnp.nan, 1) * force
+        ),
+        net_step=alone.step * length * numbers,
+        back_motion=(alone.crest - alone.step - alone.dip) * length * numbers,
+        residual_vibration=jnp.sqrt(2 * alone.unrest) * length * numbers,
+        vibration_left=alone.left * length * numbers,
+        presliding=contacts.presliding * shown,
+        contact_radius=contacts.contact_radius * shown,
+        normal_force=contacts.normal_force * shown,
+        peak_pressure=contacts.peak_pressure * shown,
+        result=found_if_ok(from_code(outcome), *([] if vanishing is None else [vanishing])),
+        residual=held.change * numbers,
+        periods=held.periods,
+        zero_amplitude=vanishing,
+    )
+    return finite_if_ok(response)
+
+
+def loaded_numbers(given: tuple[Design, Setting]) -> Lumped:
+    """The numbers of the motion against the sensor."""
+    return lump(*given, statics(*given))
+
+
+def unloaded_numbers(given: tuple[Design, Setting]) -> Lumped:
+    """The same of a runner without sensor."""
+    numbers = loaded_numbers(given)
+    return numbers._replace(sensor=jnp.zeros_like(numbers.sensor))
+
+
+def _zero_amplitude(design: Design, setting: Setting, steps: int, tolerance: Array) -> Array:
+    """Stroke at which the runner without sensor begins to gain, from above."""
+    length = statics(design, setting).presliding[0]
+
+    def build(given: tuple[Design, Setting]) -> tuple[Lumped, Array]:
+        # what shaping adds is a share of presliding, not of the stroke, which is not the given one here
+        numbers = unloaded_numbers(given)
+        return numbers, numbers.lift * numbers.stroke
+
+    def advance(numbers: Any, state: Any, place: Array) -> Any:
+        numbers, lift = numbers
+        stroke = HIGHEST - place
+        numbers = numbers._replace(stroke=stroke, lift=lift / stroke)
+        return motion(numbers, setting, steps).period(state, place)
+
+    held = jax.lax.stop_gradient(build((design, setting)))
+    begin = motion(held[0], setting, steps).rest()
+    found = approach(
+        advance, held, begin, -jnp.ones_like(length), tolerance, jnp.asarray(False), carried=False
+    )
+    place, _ = differentiable(advance, build, (design, setting), found, free=False)
+    return jnp.where(found.found, (HIGHEST - place) * length, jnp.nan)
+
+
+HIGHEST = 4.0
+"""Stroke over presliding from which the stroke of no motion is approached."""
+
+
+STEEPNESS = 4.0
+"""First estimate of the loss of step per displacement of the contacts; the three-phase model has 3 to 5."""
+
+
+def _overflowed(system: Motion, state: State) -> Array:
+    full = [law.overflowed(c) for law, c in zip(system.laws, state.contacts, strict=True)]
+    return full[0] | full[1]

@@ -1,0 +1,80 @@
+"""Friction reduced by ultrasound (MDR thesis, chapter 4): a probe that vibrates while it is dragged over a disc.
+
+From the design to the drag force at a sliding velocity, or the other way round, differentiable. The probe vibrates
+out of plane (`oop`), in plane in line with the motion (`ipi`) or in plane across it (`ipp`).
+
+| thesis | here | unit |
+|---|---|---|
+| R, m_e | `radius`, `probe_mass` | m, kg |
+| E, nu | `young`, `poisson` (both bodies) | Pa, - |
+| F_n,0, dF_n / F_n,0 | `normal_force`, `force_ratio` | N, - |
+| mu_0, omega / 2 pi | `friction`, `frequency` | -, Hz |
+| v^ = dl omega / 2 | `vibration_velocity` | m/s |
+| theta | `track_angle` | rad |
+| F / (mu_0 F_n,0) = <mu> / mu_0 | `drag_ratio` given, `friction_ratio` found | - |
+| <v> | `sliding_velocity` | m/s |
+
+Laws: `coulomb` (oop, eqs. 4.8 to 4.14), `mdr` (oop, section 4.3.3: see `motion`), `dynamic` (ipi, model 1:
+see `inplane`), `quasistatic` (ipi, model 2, eq. 4.36; ipp, eq. 4.41). Corrections to the thesis are
+listed there and in `reference.friction_control`. Left out: friction that depends on velocity, loss of contact,
+the drive of the vibration.
+"""
+
+from diffmicro._device import Device, Method
+from diffmicro.devices.tribometer.design import (
+    Design,
+    Setting,
+    law_of,
+    published_design,
+    published_setting,
+)
+from diffmicro.devices.tribometer.response import (
+    KINK,
+    MOST_COARSE,
+    STEPS,
+    Response,
+    coarser,
+    objection,
+    respond,
+)
+from diffmicro.devices.tribometer.rules import check_point, harmless
+from diffmicro.devices.tribometer.simulation import Trajectory, simulate
+from diffmicro.recheck import ByResolution
+
+DEVICE = Device(
+    name="tribometer",
+    title="friction under ultrasound: a probe that vibrates while it is dragged",
+    source="MDR thesis, chapter 4",
+    Design=Design,
+    Setting=Setting,
+    Response=Response,
+    respond=respond,
+    simulate=simulate,
+    published_design=published_design,
+    published_setting=published_setting,
+    methods=(Method("steady", steps=STEPS),),
+    recheck=ByResolution(coarser),
+    check=check_point,
+    objection=objection,
+    animation="diffmicro.plot.tribometer:animation",
+)
+
+__all__ = [
+    "DEVICE",
+    "Design",
+    "KINK",
+    "MOST_COARSE",
+    "Response",
+    "STEPS",
+    "Setting",
+    "Trajectory",
+    "check_point",
+    "coarser",
+    "harmless",
+    "law_of",
+    "objection",
+    "published_design",
+    "published_setting",
+    "respond",
+    "simulate",
+]

@@ -1,0 +1,124 @@
+"""What a fabricator could change, and the setting it works in, with the source of every value."""
+
+from typing import Any
+
+import equinox as eqx
+from jax import Array
+
+from diffmicro.parameters import parameter
+
+LAWS = {"oop": ("coulomb", "mdr"), "ipi": ("quasistatic", "dynamic"), "ipp": ("quasistatic",)}
+"""The laws of friction for each direction, the usual one first."""
+
+
+class Design(eqx.Module):
+    """What a fabricator could change."""
+
+    radius: Array | float = parameter(
+        3.5e-3,
+        "radius of the sphere that touches the disc, out of plane",
+        "m",
+        symbol="R",
+        source="Table 4.1",
+        above=0,
+    )
+    probe_mass: Array | float = parameter(
+        2.1e-3, "equivalent mass of the probe", "kg", symbol="m_e", source="Table 4.1", above=0
+    )
+    young: Array | float = parameter(
+        210e9, "Young's modulus of both bodies", "Pa", symbol="E_steel", source="Table 4.1", above=0
+    )
+    poisson: Array | float = parameter(
+        0.3,
+        "Poisson's ratio of both bodies",
+        "-",
+        symbol="nu_steel",
+        source="Table 4.1",
+        low=0,
+        high=0.5,
+    )
+
+
+class Setting(eqx.Module):
+    """Load, vibration and drag. Exactly one of drag_ratio and sliding_velocity is given."""
+
+    normal_force: Array | float = parameter(
+        9.5, "mean normal force", "N", symbol="F_n,0", source="Table 4.1", above=0
+    )
+    force_ratio: Array | float = parameter(
+        0.5,
+        "amplitude of the normal force over its mean, out of plane",
+        "-",
+        symbol="dF_n/F_n,0",
+        source="Fig. 4.8",
+        above=0,
+        high=1,
+    )
+    friction: Array | float = parameter(
+        0.4,
+        "friction coefficient without vibration",
+        "-",
+        symbol="mu_0",
+        source="Table 4.1",
+        above=0,
+    )
+    frequency: Array | float = parameter(
+        30e3, "frequency of the vibration", "Hz", symbol="omega/2 pi", source="Table 4.1", above=0
+    )
+    vibration_velocity: Array | float = parameter(
+        0.0567,
+        "amplitude of the velocity of one contact point, in plane",
+        "m/s",
+        symbol="v^",
+        source="section 4.4.2: dl = 0.42 um at 43 kHz",
+        above=0,
+    )
+    track_angle: Array | float = parameter(
+        0.0,
+        "angle between the motion and the line of the contact points, in line, quasi-static",
+        "rad",
+        symbol="theta",
+        source="15.25 deg in Table 4.2",
+        low=-1.5,
+        high=1.5,
+    )
+    drag_ratio: Array | float | None = parameter(
+        None,
+        "drag force over the mean friction force without vibration",
+        "-",
+        symbol="F/mu_0 F_n,0",
+        source="eq. 4.15",
+        low=0,
+    )
+    sliding_velocity: Array | float | None = parameter(
+        None, "mean velocity of sliding", "m/s", symbol="<v>", source="eq. 4.9", low=0
+    )
+    direction: str = parameter(
+        "oop",
+        "of the vibration: oop out of plane, ipi in plane in line, ipp in plane across",
+        source="Fig. 4.1",
+        words=("oop", "ipi", "ipp"),
+    )
+    law: str | None = parameter(
+        None,
+        "of friction; the direction's usual one if None",
+        source="sections 4.3 to 4.5",
+        words=("coulomb", "mdr", "dynamic", "quasistatic"),
+    )
+
+
+def published_design(**overrides: Any) -> Design:
+    """The probe of Table 4.1."""
+    return Design(**overrides)
+
+
+def published_setting(**overrides: Any) -> Setting:
+    """Table 4.1 with half of the normal force vibrating, dragged with 3/4 of the friction force."""
+    if "drag_ratio" not in overrides and overrides.get("sliding_velocity") is None:
+        overrides["drag_ratio"] = 0.75
+    return Setting(**overrides)
+
+
+def law_of(setting: Setting) -> str:
+    """The law of friction: the one given, or the usual one of the direction."""
+    return setting.law or LAWS[setting.direction][0]

@@ -1,0 +1,144 @@
+"""What of a tumbler's design and setting its motion depends on: outline, body, and numbers in natural units."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from diffmicro.devices.tumbler.design import Design, Setting
+from diffmicro.devices.tumbler.motion import TumblerMotion
+from diffmicro.mechanics import outlines
+from diffmicro.mechanics.outlines import Outline
+
+
+def outline_of(design: Design) -> Outline:
+    """The hull and the section of a design, in its precision."""
+    dtype = jnp.result_type(float, design.length, design.thickness)
+    found = _outline_of(design)
+    return jax.tree.map(
+        lambda x: x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x, found
+    )
+
+
+def _outline_of(design: Design) -> Outline:
+    length, thickness = design.length, design.thickness
+    if design.outline == "box":
+        return outlines.box(length, thickness)
+    if design.outline == "superellipse":
+        return outlines.superellipse(length, thickness, design.exponent)
+    if design.outline == "support":
+        return outlines.from_radii(length, thickness, jnp.asarray(design.outline_radii))
+    core_length, core_thickness, top = core_of(design)
+    return outlines.spiked(
+        length,
+        top,
+        core_length,
+        core_thickness,
+        design.spike_base,
+        middle=design.outline == "spiked",
+    )
+
+
+def body_outline(design: Design) -> tuple[Any, Any]:
+    """Corners of the body's own section, spikes and all; of arcs points along them [m]."""
+    if design.outline.startswith("spiked"):
+        core_length, core_thickness, top = core_of(design)
+        middle = design.outline == "spiked"
+        corners = outlines.spiked_corners(
+            design.length, top, core_length, core_thickness, design.spike_base, middle=middle
+        )
+        return corners
+    return outline_of(design).vertices()
+
+
+def core_of(design: Design) -> tuple[Any, Any, Any]:
+    """Length and thickness of a spiked body's core, and its overall thickness."""
+    spikes = 2 * design.spike_height
+    length = design.length if design.core_length is None else design.core_length
+    if design.core_thickness is None:
+        return length, design.thickness - spikes, design.thickness
+    return length, design.core_thickness, design.core_thickness + spikes
+
+
+class Body(NamedTuple):
+    """Mass [kg], moment of inertia about the axis of rolling [kg m^2], magnetic moment [N m/T]."""
+
+    mass: Any
+    inertia: Any
+    moment: Any
+
+
+def body_of(design: Design, outline: Outline) -> Body:
+    """What of a design moves, and what the field takes hold of."""
+    volume = outline.area * design.width
+    mass = design.mass if design.density is None else design.density * volume
+    magnetic = design.magnetic_volume
+    if design.magnetic_share is not None:
+        magnetic = design.magnetic_share * volume
+    inertia = design.inertia
+    if inertia is None:
+        inertia = mass * outline.inertia(design.width)[1]
+    return Body(mass, inertia, magnetic * design.magnetization)
+
+
+LATE = 0.9
+"""Share of the angle between field and magnetization that lifts the lying robot."""
+
+
+class Units(NamedTuple):
+    """Natural units of the motion: length [m], time [s] and velocity [m/s]."""
+
+    length: Any
+    time: Any
+    velocity: Any
+
+
+def lump(design: Design, setting: Setting) -> tuple[TumblerMotion, Units]:
+    """The numbers that the motion depends on, in natural units, and these."""
+    outline = outline_of(design)
+    body = body_of(design, outline)
+    length = outline.perimeter() / (2 * jnp.pi)
+    time = 0.5 / setting.field_frequency
+    # The pace of alignment with the field, or of falling, or of the field itself.
+    pace = setting.field * body.moment / body.inertia + setting.gravity / length
+    pace = jax.lax.stop_gradient(jnp.sqrt(pace))
+    rate = pace * time + jnp.pi
+    velocity = length * rate / time
+    acceleration = velocity * rate / time
+    force = body.mass * acceleration
+    sine, cosine = jnp.sin(outline.normal), jnp.cos(outline.normal)
+    n = outline.normal.size
+    last = jnp.arange(n) == outline.count - 1
+    end = jnp.where(last, outline.normal[0] + 2 * jnp.pi, jnp.roll(outline.normal, -1))
+    face = setting.adhesion * outline.flat * design.width / force
+    line = setting.adhesion * setting.edge_band * design.width / force
+    face = jnp.where(outline.flat > 0, face, 2 * line)
+    pulls = setting.adhesion_law == "force"
+    numbers = dict(
+        ahead=(outline.x * cosine + outline.z * sine) / length,
+        below=(outline.x * sine - outline.z * cosine) / length,
+        radius=outline.radius / length,
+        normal=outline.normal,
+        span=end - outline.normal,
+        edge=outline.edge / length,
+        face_pull=face * pulls,
+        face_load=face * (not pulls),
+        line_pull=line * pulls,
+        line_load=line * (not pulls),
+        inertia=body.inertia / (body.mass * length**2),
+        press=(body.mass * setting.gravity * jnp.cos(setting.incline) + setting.electrostatic_force)
+        / force,
+        slope=body.mass * setting.gravity * jnp.sin(setting.incline) / force,
+        torque=body.moment * setting.field / (force * length),
+        friction=setting.friction,
+        rate=rate,
+    )
+    dtype = jnp.result_type(float, *numbers.values())
+    numbers = {name: jnp.asarray(number, dtype) for name, number in numbers.items()}
+    # The motion is looked at just before the lying robot is lifted: that late it has come to rest.
+    hold = numbers["ahead"][0] * (numbers["press"] + numbers["face_pull"][0])
+    hold = hold + (numbers["below"][0] + numbers["radius"][0]) * numbers["slope"]
+    held = jnp.clip(hold / jnp.where(numbers["torque"] > 0, numbers["torque"], 1.0), 0.0, 1.0)
+    phase = jax.lax.stop_gradient(LATE * jnp.arcsin(held))
+    motion = TumblerMotion(**numbers, count=outline.count, phase=phase)
+    return motion, Units(length, time, velocity)

@@ -1,0 +1,191 @@
+"""Branches of the WRMMA's periodic motions over one parameter: what makes its hysteresis.
+
+The simulation from rest finds one stable motion at each of a few values of the parameter; each is
+followed both ways through folds (`dynamics.branches`), unless a branch found before comes by. What
+no simulation from rest leads to and no branch found connects with is not found, nor are motions of
+longer periods.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.flatten_util import ravel_pytree
+
+from diffmicro.devices.wrmma.design import Design, Setting
+from diffmicro.devices.wrmma.lumped import drive_period, lump
+from diffmicro.devices.wrmma.response import respond
+from diffmicro.devices.wrmma.steady import Observed, period_map
+from diffmicro.dynamics.branches import STRIDE, Branch, End, Family, Stride, each_from_rest
+from diffmicro.dynamics.fixed_point import PeriodMap
+from diffmicro.dynamics.orbits import Search
+from diffmicro.parameters import as_arrays, check, whole_number
+from diffmicro.results import word
+
+
+class WrmmaBranch(NamedTuple):
+    """One branch, point by point: see `dynamics.branches.Branch` for what is not said here.
+
+    key: the name of the parameter; parameter: its values [SI].
+    velocity: drift per period times frequency [m/s].
+    min_gap: smallest gap [m].
+    impacts: impacts per period [-].
+    multiplier: largest modulus of the Floquet multipliers [-].
+    """
+
+    key: str
+    parameter: np.ndarray
+    velocity: np.ndarray
+    min_gap: np.ndarray
+    impacts: np.ndarray
+    multiplier: np.ndarray
+    stable: np.ndarray
+    folds: np.ndarray
+    corners: np.ndarray
+    ends: tuple[End, End]
+
+
+class _Devices(eqx.Module):
+    """Designs and settings that differ in one field."""
+
+    design: Design
+    setting: Setting
+    key: str = eqx.field(static=True)
+
+    def at(self, value: Array | float) -> tuple[Design, Setting]:
+        if self.key in _names(self.design):
+            return dataclasses.replace(self.design, **{self.key: value}), self.setting
+        return self.design, dataclasses.replace(self.setting, **{self.key: value})
+
+    def __call__(self, value: Array) -> Array:
+        return ravel_pytree(lump(*self.at(value)))[0]
+
+    def speed_unit(self, value: Array) -> Array:
+        design, setting = self.at(value)
+        return jnp.asarray(design.rest_gap / drive_period(design, setting))
+
+    def gap_unit(self, value: Array) -> Array:
+        return jnp.asarray(self.at(value)[0].rest_gap)
+
+
+def branches(
+    design: Design, setting: Setting, key: str, start: float, stop: float, **options: Any
+) -> list[WrmmaBranch]:
+    """All branches of period-1 motions found for `key` in [start, stop], see the module docstring.
+
+    `options`: see `each_branch`.
+    """
+    return list(each_branch(design, setting, key, start, stop, **options))
+
+
+def each_branch(
+    design: Design,
+    setting: Setting,
+    key: str,
+    start: float,
+    stop: float,
+    *,
+    seeds: int = 9,
+    steps: int | None = None,
+    tolerance: float = 1e-9,
+    stride: Stride = STRIDE,
+    watch: Callable[[int], None] = lambda points: None,
+) -> Iterator[WrmmaBranch]:
+    """The branches one after another, as soon as they are followed to their ends.
+
+    `key`: a number among the fields of Design or Setting. `seeds`: how many simulations from rest.
+    `steps`, `tolerance`: see `wrmma.respond`; `watch`: see `dynamics.branches.follow`. A calculation on
+    the host, not for transformations.
+    """
+    _check_key(design, setting, key)
+    if not start < stop:
+        raise ValueError(f"wrmma.branches: need start < stop, got {start} and {stop}.")
+    design, setting = as_arrays((design, setting))
+    devices = _Devices(design, setting, key)
+    for end in (start, stop):
+        check("wrmma.branches", *devices.at(end))
+    steps = whole_number("steps", steps, 12, 4, 10**5)
+    seeds = whole_number("seeds", seeds, 9, 2, 10**4)
+    _, unravel = ravel_pytree(lump(design, setting))
+    family = Family(
+        _cached_map(unravel, steps),
+        devices,
+        count=Observed._fields.index("impacts"),
+        tolerance=jnp.asarray(tolerance, float),
+    )
+
+    def from_rest(value: float) -> np.ndarray | None:
+        return _from_rest(devices, value, steps, tolerance)
+
+    for branch in each_from_rest(family, from_rest, start, stop, seeds, stride, watch):
+        yield _in_si(devices, branch)
+
+
+@lru_cache(maxsize=8)
+def _cached_map(unravel: Callable, steps: int) -> PeriodMap:
+    """One map for all calls, so that it is compiled once."""
+    return period_map(unravel, steps)
+
+
+def _from_rest(devices: _Devices, value: float, steps: int, tolerance: float) -> np.ndarray | None:
+    """State [natural units] of the periodic motion that the simulation from rest settles to."""
+    design, setting = devices.at(value)
+    response = respond(
+        design,
+        setting,
+        steps=steps,
+        search=Search(multiples=False, twins=0),
+        window=0,
+        tolerance=tolerance,
+        throw=False,
+    )
+    if word(response.result) not in ("ok", "stalled"):
+        return None
+    speed = float(devices.speed_unit(jnp.asarray(value)))
+    state = response.state
+    return np.array(
+        [
+            float(state.gap) / float(devices.gap_unit(jnp.asarray(value))),
+            float(state.gap_rate) / speed,
+            float(state.body_speed) / speed,
+        ]
+    )
+
+
+def _in_si(devices: _Devices, branch: Branch) -> WrmmaBranch:
+    values = jnp.asarray(branch.parameter)
+    speed, gap = jax.vmap(lambda p: (devices.speed_unit(p), devices.gap_unit(p)))(values)
+    seen = Observed(*branch.observed.T)
+    return WrmmaBranch(
+        key=devices.key,
+        parameter=branch.parameter,
+        velocity=branch.displacement * np.asarray(speed),
+        min_gap=np.asarray(seen.min_gap * gap),
+        impacts=np.asarray(seen.impacts),
+        multiplier=np.max(np.abs(branch.multipliers), axis=1),
+        stable=branch.stable,
+        folds=branch.folds,
+        corners=branch.corners,
+        ends=branch.ends,
+    )
+
+
+def _names(tree: Design | Setting) -> list[str]:
+    return [field.name for field in dataclasses.fields(tree)]
+
+
+def _check_key(design: Design, setting: Setting, key: str) -> None:
+    numbers = [
+        n for t in (design, setting) for n in _names(t) if not isinstance(getattr(t, n), str | None)
+    ]
+    if key not in numbers:
+        raise ValueError(
+            f"wrmma.branches: {key!r} is not a parameter that is a number; take one of "
+            f"{', '.join(numbers)}."
+        )

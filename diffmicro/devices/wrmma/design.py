@@ -1,0 +1,153 @@
+"""What a fabricator could change, and the setting it works in, with the source of every value."""
+
+from typing import Any
+
+import equinox as eqx
+from jax import Array
+
+from diffmicro.parameters import parameter
+
+
+class Design(eqx.Module):
+    """What a fabricator could change."""
+
+    mass_ratio: Array | float = parameter(
+        1.5, "hammer mass over body mass", "-", symbol="alpha", source="Figs. 5-11", above=0
+    )
+    device_length: Array | float = parameter(
+        300e-6,
+        "length of both parts and the gap",
+        "m",
+        symbol="L_device",
+        source="Table III",
+        above=0,
+    )
+    width: Array | float = parameter(
+        130e-6, "width of both parts", "m", source="section II-A", above=0
+    )
+    height: Array | float = parameter(
+        50e-6, "height of both parts", "m", source="section II-A", above=0
+    )
+    density: Array | float = parameter(
+        8900.0, "density of both parts", "kg/m^3", symbol="rho_Ni", source="Table III", above=0
+    )
+    rest_gap: Array | float = parameter(
+        20e-6, "gap at rest", "m", symbol="g_0", source="Table III", above=0
+    )
+    tethered_frequency: Array | float = parameter(
+        2300.0,
+        "natural frequency of the hammer with the body held",
+        "Hz",
+        symbol="f_n",
+        source="section III-B",
+        above=0,
+    )
+    damping: Array | float = parameter(
+        1e-6, "viscous damping between the parts", "N s/m", symbol="c", source="Table III", low=0
+    )
+    restitution: Array | float = parameter(
+        0.5,
+        "coefficient of restitution of their impact",
+        "-",
+        symbol="epsilon",
+        source="Table III",
+        low=0,
+        high=1,
+    )
+    gap_fit: Array | float = parameter(
+        0.025,
+        "fit of the magnetic force, scale of the gap",
+        "-",
+        symbol="c_g",
+        source="Table I",
+        above=0,
+    )
+    gain_fit: Array | float = parameter(
+        3.028, "fit of the magnetic force, gain", "-", symbol="kappa", source="Table I", low=0
+    )
+    demagnetization: Array | float | None = parameter(
+        0.1161,
+        "demagnetizing factor along the length; None: a rectangular prism's",
+        "-",
+        symbol="n_x",
+        source="section II-A2",
+        above=0,
+        high=1,
+    )
+    force_scale: Array | float = parameter(
+        0.2570963686482103,
+        "factor on the magnetic force",
+        "-",
+        source="eta = 14.79/beta of Fig. 7 over eq. 27",
+        low=0,
+    )
+
+
+class Setting(eqx.Module):
+    """Surface, field and drive."""
+
+    field: Array | float = parameter(
+        5e-3, "amplitude B of the flux density", "T", symbol="B", source="Figs. 5-11", low=0
+    )
+    field_offset: Array | float = parameter(
+        1.0, "offset of the field over half its amplitude", "-", symbol="script B", source="eq. 48"
+    )
+    field_rise: Array | float = parameter(
+        0.0,
+        "share of the period that a switch of the field takes, from the nominal instant on",
+        "-",
+        source="section II-A2: idealized",
+        low=0,
+        high=0.5,
+    )
+    frequency_ratio: Array | float = parameter(
+        1.0,
+        "drive frequency over tethered frequency",
+        "-",
+        symbol="f~",
+        source="section II-B3",
+        above=0,
+    )
+    load_factor: Array | float = parameter(
+        8.0, "vertical load over weight", "-", symbol="beta", source="Fig. 5", low=0
+    )
+    friction: Array | float = parameter(
+        0.5, "friction coefficient of body and floor", "-", symbol="mu", source="Table III", low=0
+    )
+    clamp_force: Array | float = parameter(
+        0.0,
+        "a quarter of the clamping force while it is on, F_C0",
+        "N",
+        symbol="F_C0",
+        source="section II-A3; 1 N when on",
+        low=0,
+    )
+    clamp_phase: Array | float = parameter(
+        0.0, "lead of the clamp over the field", "rad", symbol="phi", source="eq. 15"
+    )
+    gravity: Array | float = parameter(
+        9.81, "gravitational acceleration", "m/s^2", symbol="g", source="eq. 1", low=0
+    )
+    waveform: str = parameter(
+        "square",
+        "square, or sine: the first harmonic of the square wave, (4/pi) sin",
+        source="eqs. 10, 17",
+        words=("square", "sine"),
+    )
+
+
+CAUTIONS = {
+    name: "gap_fit, gain_fit and demagnetization were fitted near the published geometry"
+    for name in ("width", "height", "device_length")
+}
+"""Parameters that are better left alone in an optimization, and why."""
+
+
+def published_design(**overrides: Any) -> Design:
+    """Table III and sections II-A and III-B of the paper, alpha = 1.5."""
+    return Design(**overrides)
+
+
+def published_setting(**overrides: Any) -> Setting:
+    """Figure 5's 5 mT and beta = 8 at the tethered resonance."""
+    return Setting(**overrides)

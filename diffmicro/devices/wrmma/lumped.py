@@ -1,0 +1,80 @@
+"""From the design to the lumped numbers that the motion depends on."""
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array
+
+from diffmicro.devices.wrmma.design import Design, Setting
+from diffmicro.devices.wrmma.motion import WrmmaMotion
+from diffmicro.mechanics.magnetics import force_unit, normalized_force, prism_demagnetization
+
+
+def masses(design: Design) -> tuple[Array | float, Array | float]:
+    """Mass of body and hammer [kg]: equal sections, lengths as the masses."""
+    area = design.width * design.height
+    total = design.density * area * (design.device_length - design.rest_gap)
+    body = total / (1.0 + design.mass_ratio)
+    return body, design.mass_ratio * body
+
+
+def drive_period(design: Design, setting: Setting) -> Array | float:
+    """Period of the drive [s]."""
+    return 1.0 / (setting.frequency_ratio * design.tethered_frequency)
+
+
+def rest_force(design: Design, setting: Setting) -> Any:
+    """F_0 of eq. 19: a quarter of the magnetic force at the rest gap while the field is on [N]."""
+    magnetic_length = design.device_length - design.rest_gap
+    shape = normalized_force(
+        design.rest_gap / magnetic_length, design.gap_fit, design.gain_fit, _demagnetization(design)
+    )
+    unit = force_unit(design.width * design.height, setting.field)
+    return design.force_scale * unit * shape
+
+
+def eta(design: Design, setting: Setting) -> Any:
+    """Magnetic force at rest over friction force, eq. 27 [-]."""
+    body, hammer = masses(design)
+    weight = setting.load_factor * (body + hammer) * setting.gravity
+    return rest_force(design, setting) / (setting.friction * weight)
+
+
+def lump(design: Design, setting: Setting) -> WrmmaMotion:
+    """The numbers that the motion depends on, in units of rest gap, drive period and hammer mass."""
+    body, hammer = masses(design)
+    period = drive_period(design, setting)
+    gap, magnetic_length = design.rest_gap, design.device_length - design.rest_gap
+    turns = design.tethered_frequency * period
+    force = hammer * gap / period**2
+    acceleration = gap / period**2
+    reach = design.gap_fit * magnetic_length / gap
+    pull = design.force_scale * force_unit(design.width * design.height, setting.field)
+    pull = pull * design.gain_fit**2 * (magnetic_length / gap)
+    load = setting.load_factor * (body + hammer) * setting.gravity
+    numbers = dict(
+        stiffness=(2 * jnp.pi * turns) ** 2,
+        damping=design.damping * period / hammer,
+        pull=pull / force,
+        numerator=reach / _demagnetization(design),
+        denominator=reach,
+        mass_ratio=design.mass_ratio,
+        bound=setting.friction * load / body / acceleration,
+        clamp=setting.friction * 4 * setting.clamp_force / body / acceleration,
+        restitution=design.restitution,
+        clamp_phase=setting.clamp_phase,
+        offset=setting.field_offset,
+        rise=setting.field_rise,
+    )
+    dtype = jnp.result_type(float, *numbers.values())
+    numbers = {name: jnp.asarray(number, dtype) for name, number in numbers.items()}
+    return WrmmaMotion(**numbers, sinusoidal=setting.waveform == "sine")
+
+
+def _demagnetization(design: Design) -> Array:
+    if design.demagnetization is not None:
+        return jnp.asarray(design.demagnetization)
+    magnetic_length = design.device_length - design.rest_gap
+    return prism_demagnetization(
+        magnetic_length, jnp.asarray(design.width), jnp.asarray(design.height)
+    )

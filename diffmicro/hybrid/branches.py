@@ -1,0 +1,126 @@
+"""Branches of the periodic motions of a device made by `device`, over one parameter.
+
+The simulation from rest finds one stable motion at each of a few values of the parameter; each is followed both
+ways through folds (`dynamics.branches`), unless a branch found before comes by. What no simulation from rest leads
+to and no branch found connects with is not found, nor are motions of longer periods.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from diffmicro.dynamics.branches import STRIDE, Branch, Family, Stride, each_from_rest
+from diffmicro.dynamics.fixed_point import PeriodMap
+from diffmicro.dynamics.orbits import Search
+from diffmicro.hybrid.observers import Count
+from diffmicro.hybrid.steady import Observed, Robot, lumped, period_map, settle
+from diffmicro.parameters import as_arrays, check, describe, put, whole_number
+from diffmicro.results import word
+
+
+class Line(eqx.Module):
+    """Designs and settings that differ in one field."""
+
+    design: Any
+    setting: Any
+    key: str = eqx.field(static=True)
+
+    def at(self, value: Array | float) -> tuple[Any, Any]:
+        """Design and setting with this value of the key."""
+        return put(self.design, self.setting, {self.key: value})
+
+    def __call__(self, value: Array) -> Array:
+        return lumped(*self.at(value))[0]
+
+
+def each_branch(
+    robot: Robot,
+    design: Any,
+    setting: Any,
+    key: str,
+    start: float,
+    stop: float,
+    *,
+    seeds: int = 9,
+    steps: int | None = None,
+    tolerance: float = 1e-9,
+    stride: Stride = STRIDE,
+    watch: Callable[[int], None] = lambda points: None,
+) -> Iterator[Any]:
+    """The branches one after another: `key`, `parameter`, the responses, `multiplier`, `stable`, `folds`,
+    `corners` and `ends` of each, see `dynamics.branches.Branch`. A calculation on the host."""
+    where = f"{type(robot.motion).__name__}.branches"
+    known = {**describe(type(design)), **describe(type(setting))}.get(key)
+    if known is None or not known.differentiable or () not in known.shapes:
+        raise ValueError(f"{where}: {key!r} is not a parameter that is a number.")
+    if not start < stop:
+        raise ValueError(f"{where}: need start < stop, got {start} and {stop}.")
+    design, setting = as_arrays((design, setting))
+    line = Line(design, setting, key)
+    for end in (start, stop):
+        check(where, *line.at(end))
+    steps = whole_number("steps", steps, 12, 4, 10**5)
+    seeds = whole_number("seeds", seeds, 9, 2, 10**4)
+    counts = [i for i, o in enumerate(robot.observers) if isinstance(o, Count)]
+    family = Family(
+        _cached_map(robot, lumped(line.design, line.setting)[1], steps),
+        line,
+        count=3 + counts[0] if counts else None,
+        tolerance=jnp.asarray(tolerance, float),
+    )
+
+    def from_rest(value: float) -> np.ndarray | None:
+        return _from_rest(robot, line, value, steps, tolerance)
+
+    for branch in each_from_rest(family, from_rest, start, stop, seeds, stride, watch):
+        yield _in_si(robot, line, branch)
+
+
+@lru_cache(maxsize=8)
+def _cached_map(robot: Robot, unravel: Callable, steps: int) -> PeriodMap:
+    """One map for all calls, so that it is compiled once."""
+    return period_map(robot, unravel, steps)
+
+
+def _from_rest(
+    robot: Robot, line: Line, value: float, steps: int, tolerance: float
+) -> np.ndarray | None:
+    """State [natural units] of the periodic motion that the simulation from rest settles to."""
+    design, setting = as_arrays(line.at(value))
+    search = Search(multiples=False, twins=0)
+    precision, period = jnp.asarray(tolerance, float), jnp.asarray(1, jnp.int32)
+    response = settle(
+        robot, design, setting, None, precision, period, False, steps=steps, search=search, window=0
+    )
+    if word(response.result) not in ("ok", "stalled"):
+        return None
+    units = robot.motion.units(design, setting)
+    return np.array([float(response.state[n] / units[n]) for n in robot.motion.names])
+
+
+def _in_si(robot: Robot, line: Line, branch: Branch) -> Any:
+    def sizes(value: Array) -> list[Array]:
+        given = line.at(value)
+        units, period = robot.motion.units(*given), robot.motion.period(*given)
+        return [o.size(units, jnp.asarray(period)) for o in robot.observers]
+
+    scale = jax.vmap(sizes)(jnp.asarray(branch.parameter))
+    seen = branch.observed[:, len(Observed._fields) - 1 :]
+    columns = {name: seen[:, i] * np.asarray(scale[i]) for i, name in enumerate(robot.names)}
+    return SimpleNamespace(
+        key=line.key,
+        parameter=branch.parameter,
+        **columns,
+        multiplier=np.max(np.abs(branch.multipliers), axis=1),
+        stable=branch.stable,
+        folds=branch.folds,
+        corners=branch.corners,
+        ends=branch.ends,
+    )

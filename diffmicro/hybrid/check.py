@@ -1,0 +1,164 @@
+"""What an author can get wrong, found before anything is calculated: messages with the remedy.
+
+Names are compared; `accelerations` is traced with numbers and with series; then it is calculated once at the
+defaults of Design and Setting, for what only numbers show.
+"""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from diffmicro.dynamics.series import NO_SIGN, line, series
+from diffmicro.hybrid.motion import Motion
+from diffmicro.hybrid.parts import Coulomb, Impact
+from diffmicro.parameters import as_arrays
+
+
+class MotionError(TypeError):
+    """A motion that cannot be calculated as it is declared. The message says what to change."""
+
+
+@cache
+def checked(motion: Motion, Design: type, Setting: type) -> None:
+    """Raise `MotionError` for a motion that is not complete or contradicts itself."""
+    where = type(motion).__name__
+    _check_names(where, motion)
+    if motion.by_hand and type(motion).system is not Motion.system:
+        return
+    with jax.ensure_compile_time_eval():
+        given = as_arrays((Design(), Setting()))
+        _check_accelerations(where, motion, given)
+        _check_series(where, motion, given)
+        _check_numbers(where, motion, jax.jit(lambda *given: _probe(motion, *given))(*given))
+
+
+def _check_names(where: str, motion: Motion) -> None:
+    names = {c.name: c for c in motion.coordinates}
+    if not names:
+        raise MotionError(f"{where} has no coordinate; write place = Coordinate('meaning', 'm').")
+    for contact in motion.contacts:
+        what = f"{where}.{contact.name} acts on {contact.of!r}"
+        if contact.of not in names:
+            raise MotionError(f"{what}, which is none of its coordinates: {', '.join(names)}.")
+        if names[contact.of].order != 2:
+            raise MotionError(f"{what}, which is of order 1: a contact needs a place and its rate.")
+        if not isinstance(contact, Coulomb) and names[contact.of].drifts:
+            raise MotionError(f"{what}, which drifts: no force may depend on its place.")
+        if isinstance(contact, Coulomb) and contact.bound is None:
+            raise MotionError(
+                f"{where}.{contact.name} has no bound; write Coulomb({contact.of!r}, bound=lambda now, design, "
+                "setting: ...), the largest friction force [N]."
+            )
+
+
+def _check_accelerations(where: str, motion: Motion, given: tuple[Any, Any]) -> None:
+    """One number for each coordinate, from what a force may depend on; a period that depends on nothing else."""
+    period = jax.eval_shape(motion.period, *given)
+    if jnp.shape(period) != ():
+        raise MotionError(
+            f"{where}.period has the shape {period.shape}; it has to be one number [s]."
+        )
+    share = jnp.asarray(0.1, float)
+    try:
+        rates = jax.eval_shape(motion._at_start, share, *given)
+    except AttributeError as problem:
+        raise MotionError(f"{where}.accelerations: {problem}.") from problem
+    except TypeError as problem:
+        raise _no_series(where, problem) from problem
+    expected = [c.name for c in motion.coordinates]
+    if sorted(expected) != sorted(rates):
+        raise MotionError(
+            f"{where}.accelerations gives {', '.join(rates)}; it has to give one value for each coordinate: "
+            f"{', '.join(expected)}."
+        )
+    for name, rate in rates.items():
+        if rate.shape != ():
+            raise MotionError(
+                f"{where}.accelerations: {name} has the shape {rate.shape}, not one number."
+            )
+
+
+def _check_series(where: str, motion: Motion, given: tuple[Any, Any]) -> None:
+    """All forces are functions that a Taylor series passes through."""
+
+    def flows(design: Any, setting: Any) -> list[Any]:
+        system = motion.system(design, setting)
+        state, mode, drive = _somewhere(motion, system)
+        moving = motion.State(*(line(v, v + 0.3) for v in state))
+        along = jax.tree.map(lambda d: line(d, d), drive)
+        rates = system.flow(line(state[0], state[0]), moving, mode, along)
+        return [series(rate).coefficients(2) for rate in rates]
+
+    try:
+        jax.eval_shape(flows, *given)
+    except TypeError as problem:
+        raise _no_series(where, problem) from problem
+
+
+def _no_series(where: str, problem: TypeError) -> MotionError:
+    if NO_SIGN in str(problem):
+        return MotionError(f"{where}.accelerations: {problem}")
+    return MotionError(
+        f"{where}.accelerations: {problem}\nTake exp, log, sqrt, power, tanh, sin, cos and where from "
+        f"diffmicro.hybrid instead of jax.numpy. {NO_SIGN}"
+    )
+
+
+def _somewhere(motion: Motion, system: Any) -> tuple[Any, Any, Any]:
+    """A state that is not the start, all contacts open, and values of the drives."""
+    start = motion.start(system.design, system.setting)
+    units = motion.units(system.design, system.setting)
+    zero = jnp.zeros_like(system.period)
+    state = [x * 1.1 + 0.07 * (k + 1) for k, x in enumerate(motion.state_of(start, units))]
+    mode = (zero if isinstance(p, Coulomb) else zero > 0 for p in motion.contacts)
+    return (
+        motion.State(*state),
+        motion.Mode(*mode),
+        motion.Drive(*(zero + 0.3 for _ in motion.segmented)),
+    )
+
+
+class _Numbers(NamedTuple):
+    """At the defaults: period, accelerations at the start, units of forces, M at the start and elsewhere."""
+
+    period: Array
+    rates: dict[str, Array]
+    force_units: tuple[Array, ...]
+    mobility: Array
+    elsewhere: Array
+
+
+def _probe(motion: Motion, design: Any, setting: Any) -> _Numbers:
+    period = as_arrays(motion.period(design, setting))
+    rates = motion._at_start(0.1 + 0.0 * period, design, setting)
+    system: Any = motion.system(design, setting)
+    elsewhere = system.mobility
+    if motion.rigid:
+        state, mode, drive = _somewhere(motion, system)
+        elsewhere = system.mobility_at(0.3 + 0.0 * period, state, mode, drive, 0.5)
+    return _Numbers(period, rates, system.force_units, system.mobility, elsewhere)
+
+
+def _check_numbers(where: str, motion: Motion, found: _Numbers) -> None:
+    if not bool(found.period > 0):
+        raise MotionError(f"{where}.period is {found.period} s; it has to be above 0.")
+    for name, rate in found.rates.items():
+        if not bool(jnp.isfinite(rate)):
+            raise MotionError(f"{where}.accelerations: {name} = {rate} at the start.")
+    for p, unit in zip(motion.rigid, found.force_units, strict=True):
+        if not (bool(unit > 0) and bool(jnp.isfinite(unit))):
+            above = isinstance(p, Impact) and p.sign < 0
+            raise MotionError(
+                f"{where}.accelerations: now.{p.name} has to enter the acceleration of {p.of} over a mass, with "
+                f"the sign {'-: the stop above pushes down' if above else '+'}. It does not."
+            )
+    close = jnp.allclose(found.mobility, found.elsewhere, rtol=1e-6, atol=1e-9)
+    if not bool(close):
+        forces = ", ".join(f"now.{p.name}" for p in motion.rigid)
+        raise MotionError(
+            f"{where}.accelerations: what {forces} adds changes with the state or is not in proportion; masses "
+            "have to be constant. Choose other coordinates, or override `system` with a HybridSystem of your own."
+        )

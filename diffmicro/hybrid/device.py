@@ -1,0 +1,218 @@
+"""A periodic device of a declared motion: `device`.
+
+It gathers what a `Device` needs: `respond` looks for the periodic motion that the robot settles to, judges it,
+observes it and differentiates it (`steady`); the class of its responses follows from the observers.
+"""
+
+from collections.abc import Callable, Mapping
+from types import new_class
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+from jax import Array
+
+from diffmicro._device import Device, Method
+from diffmicro.dynamics.orbits import SETTLE, Search
+from diffmicro.hybrid.check import MotionError, checked
+from diffmicro.hybrid.motion import Motion
+from diffmicro.hybrid.observers import Drift, Observer
+from diffmicro.hybrid.steady import Robot, settle, traced
+from diffmicro.parameters import as_arrays, check, output, whole_number
+from diffmicro.reasons import reason_code
+from diffmicro.recheck import ByWarmStart
+from diffmicro.results import RESULTS, code, raise_failure
+
+STEPS = 12
+"""Fewest steps per period."""
+
+Check = Callable[[str, Any, Any], None]
+
+
+def device(
+    name: str,
+    title: str,
+    Design: type,
+    Setting: type,
+    motion: type[Motion] | Motion,
+    *,
+    responses: Mapping[str, Observer],
+    source: str,
+    **given: Any,
+) -> Device:
+    """A `Device` that settles to periodic motions of `motion` and reports `responses`.
+
+    `given`: other fields of `Device`, such as `published_setting`, `cautions`, `check` or `animation`.
+    """
+    motion = motion() if isinstance(motion, type) else motion
+    names, observers = tuple(responses), tuple(responses.values())
+    robot = Robot(motion, names, observers, _response_class(name, motion, responses))
+
+    known = (name, robot, Design, Setting, given.pop("check", check))
+    usual: dict[str, Any] = dict(
+        methods=(Method("event", steps=STEPS),),
+        recheck=ByWarmStart(_nearby, _afresh(robot)),
+        objection=_objection(robot),
+        quick=dict(search=Search(multiples=False, twins=0), window=0),
+        lone=dict(search=Search(compact=True), window=0),
+        carries=True,
+        branches=_branches(robot),
+    )
+    return Device(
+        name=name,
+        title=title,
+        source=source,
+        Design=Design,
+        Setting=Setting,
+        Response=robot.Response,
+        respond=_respond(*known),
+        simulate=_simulate(*known),
+        check=known[-1],
+        **(usual | given),
+    )
+
+
+def _respond(name: str, robot: Robot, Design: type, Setting: type, check: Check) -> Callable:
+    def respond(
+        design: Any,
+        setting: Any,
+        *,
+        steps: int | None = None,
+        start: Any = None,
+        multiple: Array | int = 1,
+        near: Array | bool = False,
+        search: Search = SETTLE,
+        window: int = 200,
+        tolerance: Array | float = 1e-9,
+        throw: bool = True,
+    ) -> Any:
+        """The periodic motion that the robot settles to from rest, or from `start`.
+
+        `steps`: fewest per period. `multiple`: period in drive periods that is tried first. `near`: `start` is
+        close to the motion. `window`: periods over which a motion that does not settle is averaged. `tolerance`:
+        of steps [natural units]. `throw`: raise an error when there is no result, where values are known.
+        """
+        check(f"{name}.respond", design, setting)
+        checked(robot.motion, Design, Setting)
+        _check_start(f"{name}.respond", robot, start)
+        steps = whole_number("steps", steps, STEPS, 4, 10**5)
+        design, setting, start = as_arrays((design, setting, start))
+        numerics = (jnp.asarray(tolerance, float), jnp.asarray(multiple, jnp.int32), near)
+        response = settle(
+            robot, design, setting, start, *numerics, steps=steps, search=search, window=window
+        )
+        if throw:
+            raise_failure(f"{name}.respond", response.result)
+        return response
+
+    return respond
+
+
+def _simulate(name: str, robot: Robot, Design: type, Setting: type, check: Check) -> Callable:
+    def simulate(
+        design: Any, setting: Any, *, periods: int = 1, start: Any = None, steps: int = 200
+    ) -> Any:
+        """The motion over `periods` drive periods from rest, or from `start`; each event is one more point."""
+        check(f"{name}.simulate", design, setting)
+        checked(robot.motion, Design, Setting)
+        _check_start(f"{name}.simulate", robot, start)
+        whole_number("periods", periods, 1, 1, 10**4)
+        steps = whole_number("steps", steps, 200, 4, 10**5)
+        design, setting, start = as_arrays((design, setting, start))
+        return traced(robot.motion, design, setting, start, periods=periods, steps=steps)
+
+    return simulate
+
+
+def _check_start(where: str, robot: Robot, start: Any) -> None:
+    names = robot.motion.names
+    if start is not None and set(start) != set(names):
+        raise ValueError(
+            f"{where}: start has {', '.join(start)}; it has to have {', '.join(names)}, in SI units."
+        )
+
+
+def _afresh(robot: Robot) -> Callable[[Any, Any], dict]:
+    def afresh(design: Any, setting: Any) -> dict:
+        start = robot.motion.start(*as_arrays((design, setting)))
+        return dict(start=start, multiple=jnp.ones((), jnp.int32), near=jnp.asarray(False))
+
+    return afresh
+
+
+def _branches(robot: Robot) -> Callable[..., Any]:
+    def each_branch(design: Any, setting: Any, key: str, start: float, stop: float, **options: Any):
+        """See `hybrid.branches.each_branch`."""
+        from diffmicro.hybrid import branches
+
+        return branches.each_branch(robot, design, setting, key, start, stop, **options)
+
+    return each_branch
+
+
+def _response_class(name: str, motion: Motion, responses: Mapping[str, Observer]) -> type:
+    """The class of the responses, with what every device of this kind reports."""
+    for key, observer in responses.items():
+        what, known = observer.known(motion)
+        # What an expert's own system observes, it knows itself.
+        if observer.name not in known and not motion.by_hand:
+            there = f"{what.split()[0]}s are {', '.join(known)}" if known else "there is none"
+            raise MotionError(f"{name}.{key}: {observer.name!r} is no {what}; {there}.")
+    fields: dict[str, Any] = {
+        key: output(o.meaning(motion), o.unit(motion)) for key, o in responses.items()
+    }
+    drifts = [key for key, o in responses.items() if isinstance(o, Drift)]
+    for key in drifts[:1]:
+        meaning = f"standard error of {key} when it is a mean over a window, else 0"
+        fields[f"{key}_spread"] = output(meaning, responses[key].unit(motion))
+    own = dict(
+        period_multiple=output(
+            "period of the motion in drive periods; 0 when it is not periodic", "-"
+        ),
+        multiplier=output("largest modulus of the Floquet multipliers", "-"),
+        result=output("how the calculation ended"),
+        residual=output("distance after one period of the motion from where it began", "-"),
+        margin=output("time to the nearest change of the sequence of modes, over the period", "-"),
+        state=output("state at the start of a period, to start a neighboring calculation from"),
+    )
+    for key in fields.keys() & own.keys():
+        raise MotionError(f"{name}: the response {key!r} is there already; choose another name.")
+    fields |= own
+    hints = {
+        key: RESULTS if key == "result" else Any if key == "state" else Array for key in fields
+    }
+    body = dict(
+        fields, __annotations__=hints, __module__=__name__, __doc__=f"Steady motion: {name}."
+    )
+    return new_class("Response", (eqx.Module,), exec_body=lambda space: space.update(body))
+
+
+def _nearby(response: Any, tolerance: Array | float) -> dict:
+    return dict(
+        start=response.state,
+        multiple=jnp.maximum(response.period_multiple, 1),
+        near=True,
+        tolerance=tolerance,
+        throw=False,
+    )
+
+
+SYMMETRIC = 1e-8
+"""Drift in a period [scales] that is told from none: a motion that is symmetric has less, by rounding."""
+
+
+def _objection(robot: Robot) -> Callable[..., Array]:
+    def objection(response: Any, design: Any, setting: Any, of: str, method: str) -> Array:
+        against = jnp.asarray(0)
+        if of in robot.names and isinstance(robot.observers[robot.names.index(of)], Drift):
+            observer = robot.observers[robot.names.index(of)]
+            units, period = (
+                robot.motion.units(design, setting),
+                robot.motion.period(design, setting),
+            )
+            way = jnp.abs(getattr(response, of) / observer.size(units, period))
+            against = jnp.where(way < SYMMETRIC, reason_code("symmetric"), against)
+        stalled = code(response.result) == code(RESULTS.stalled)
+        return jnp.where(stalled, reason_code("dead"), against)
+
+    return objection

@@ -1,0 +1,142 @@
+"""Drives over one period of time: harmonic, or linear on segments (square, sawtooth, steps, samples).
+
+A drive is a pure number under its name; `accelerations` says what it drives. A segmented drive is passed to the
+engine as it is, so that a switch is met exactly and its instant has a derivative.
+"""
+
+import abc
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array
+
+from diffmicro.dynamics.series import cos
+from diffmicro.dynamics.system import Schedule
+from diffmicro.hybrid.parts import Named, Number, number
+
+Segment = tuple[Any, Any, Any]
+"""End [shares of the period], value at the start, value at the end."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Harmonic(Named):
+    """cos(multiple * 2 pi t / T + phase), phase [rad]."""
+
+    multiple: int = 1
+    phase: Number = 0.0
+
+    def value(self, angle: Any, design: Any, setting: Any) -> Any:
+        """At the angle 2 pi t / T."""
+        return cos(angle * float(self.multiple) + number(self.phase, design, setting))
+
+
+@dataclasses.dataclass(frozen=True)
+class Segmented(Named, abc.ABC):
+    """A drive that is linear on segments."""
+
+    @abc.abstractmethod
+    def segments(self, design: Any, setting: Any) -> Sequence[Segment]:
+        """The segments of one period in their order; the last one ends at 1."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Square(Segmented):
+    """From `low` to `high` at the start of the period, back after `duty` of it.
+
+    rise: share of the period that a switch takes, from its nominal instant on [-].
+    """
+
+    low: Number = -1.0
+    high: Number = 1.0
+    duty: Number = 0.5
+    rise: Number = 0.0
+
+    def segments(self, design: Any, setting: Any) -> Sequence[Segment]:
+        """Up, high, down, low."""
+        low, high, duty, rise = (
+            number(n, design, setting) for n in (self.low, self.high, self.duty, self.rise)
+        )
+        plateaus = (duty, high, high), (1.0, low, low)
+        if isinstance(self.rise, float) and self.rise == 0:
+            return plateaus
+        return (rise, low, high), plateaus[0], (duty + rise, high, low), plateaus[1]
+
+
+@dataclasses.dataclass(frozen=True)
+class Sawtooth(Segmented):
+    """From `low` up to `high` in the share `rise` of the period, and back in the rest of it."""
+
+    rise: Number = 0.5
+    low: Number = -1.0
+    high: Number = 1.0
+
+    def segments(self, design: Any, setting: Any) -> Sequence[Segment]:
+        """Up, down."""
+        rise, low, high = (number(n, design, setting) for n in (self.rise, self.low, self.high))
+        return (rise, low, high), (1.0, high, low)
+
+
+@dataclasses.dataclass(frozen=True)
+class Steps(Segmented):
+    """Constant levels: ((end, level), ...), as shares of the period, the last one to 1."""
+
+    levels: Callable[[Any, Any], Sequence[tuple[Any, Any]]] | None = None
+
+    def segments(self, design: Any, setting: Any) -> Sequence[Segment]:
+        """One for each level."""
+        assert self.levels is not None
+        return [(end, level, level) for end, level in self.levels(design, setting)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Samples(Segmented):
+    """Equally spaced values over a period, joined by lines. Each is a segment of its own: some dozens at most."""
+
+    values: tuple[float, ...] = (0.0, 1.0)
+
+    def segments(self, design: Any, setting: Any) -> Sequence[Segment]:
+        """From each value to the next, from the last to the first."""
+        count = len(self.values)
+        following = (*self.values[1:], self.values[0])
+        return [
+            ((k + 1) / count, a, b)
+            for k, (a, b) in enumerate(zip(self.values, following, strict=True))
+        ]
+
+
+def schedule(
+    drives: Sequence[Segmented], kind: Callable[..., Any], design: Any, setting: Any, like: Array
+) -> Schedule:
+    """All segmented drives as one schedule of `kind` (a NamedTuple with an entry for each)."""
+    given = [drive.segments(design, setting) for drive in drives]
+    own = [
+        [jnp.stack([jnp.asarray(x, like.dtype) for x in column]) for column in zip(*s, strict=True)]
+        for s in given
+    ]
+    if not own:
+        return Schedule((jnp.ones_like(like),), (kind(),), (kind(),))
+    ends = jnp.concatenate([columns[0] for columns in own])
+    of = jnp.concatenate([jnp.full(len(s), i) for i, s in enumerate(given)])
+    order = jnp.argsort(ends)
+    ends, of = ends[order], of[order]
+    before = jnp.concatenate([jnp.zeros(1, like.dtype), ends[:-1]])
+    starts, finishes = [], []
+    for i, (until, first, last) in enumerate(own):
+        # Its own segment at each joint one: how many of its ends lie behind, counted, not compared.
+        passed = jnp.cumsum(of == i) - (of == i)
+        at = jnp.minimum(passed, len(until) - 1)
+        since = jnp.concatenate([jnp.zeros(1, like.dtype), until[:-1]])[at]
+        length = until[at] - since
+        safe = jnp.where(length > 0, length, 1.0)
+        rise = (last - first)[at]
+        # A segment of no length begins and ends at its own values.
+        starts.append(first[at] + rise * jnp.where(length > 0, (before - since) / safe, 0.0))
+        finishes.append(first[at] + rise * jnp.where(length > 0, (ends - since) / safe, 1.0))
+    count = ends.size - len(given) + 1  # all end at 1, and one end is enough
+    return Schedule(
+        tuple(ends[j] for j in range(count)),
+        tuple(kind(*(s[j] for s in starts)) for j in range(count)),
+        tuple(kind(*(f[j] for f in finishes)) for j in range(count)),
+    )

@@ -1,0 +1,273 @@
+"""What is observed of a periodic motion: the responses of a device made by `device`.
+
+An observer gathers one number over all steps of the motion. `Watched` adds them to a system, together with what
+every device reports: the time at rest and the margin.
+"""
+
+import abc
+import dataclasses
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+from jax import Array
+
+from diffmicro.dynamics.roots import stationary_point
+from diffmicro.dynamics.series import value
+from diffmicro.dynamics.system import HybridSystem, Schedule, Step
+from diffmicro.hybrid.motion import Motion, per_second
+from diffmicro.hybrid.parts import Coulomb
+
+
+@dataclasses.dataclass(frozen=True)
+class Observer(abc.ABC):
+    """One response. name: of a state or a contact of the motion."""
+
+    name: str
+    per_period = False
+    """Whether it adds up from period to period, and is told per period of the drive."""
+
+    @abc.abstractmethod
+    def unit(self, motion: Motion) -> str:
+        """Its unit."""
+
+    @abc.abstractmethod
+    def meaning(self, motion: Motion) -> str:
+        """What it is."""
+
+    @abc.abstractmethod
+    def known(self, motion: Motion) -> tuple[str, list[str]]:
+        """What its name has to be one of, in words, and those that there are."""
+
+    def size(self, units: dict[str, Any], period: Any) -> Any:
+        """Its unit over the natural one: a factor."""
+        return jnp.ones_like(period)
+
+    def blank(self, motion: Motion, state: Any) -> Array:
+        """What it starts from."""
+        return jnp.zeros_like(state[0])
+
+    @abc.abstractmethod
+    def seen(self, before: Array, motion: Motion, step: Step, state: Any) -> Array:
+        """The number after one more step that ended in `state`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Drift(Observer):
+    """Mean rate of a place that drifts."""
+
+    per_period = True
+
+    def known(self, motion: Motion) -> tuple[str, list[str]]:
+        """Places."""
+        return "coordinate that drifts", [c.name for c in motion.coordinates if c.drifts]
+
+    def unit(self, motion: Motion) -> str:
+        """A rate's."""
+        return per_second(motion.coordinate_named(self.name).unit)
+
+    def meaning(self, motion: Motion) -> str:
+        """In words."""
+        return f"mean rate: {motion.coordinate_named(self.name).meaning}"
+
+    def size(self, units: dict[str, Any], period: Any) -> Any:
+        """Scale per period."""
+        return units[self.name] / period
+
+    def seen(self, before: Array, motion: Motion, step: Step, state: Any) -> Array:
+        """The place so far."""
+        return getattr(state, self.name)
+
+
+@dataclasses.dataclass(frozen=True)
+class Count(Observer):
+    """Events of a contact per period."""
+
+    per_period = True
+
+    def known(self, motion: Motion) -> tuple[str, list[str]]:
+        """Contacts."""
+        return "contact", [c.name for c in motion.contacts]
+
+    def unit(self, motion: Motion) -> str:
+        """A number."""
+        return "-"
+
+    def meaning(self, motion: Motion) -> str:
+        """In words."""
+        return f"events of {self.name} per drive period"
+
+    def seen(self, before: Array, motion: Motion, step: Step, state: Any) -> Array:
+        """One more, or not."""
+        return before + motion.event(self.name, step)
+
+
+@dataclasses.dataclass(frozen=True)
+class Share(Observer):
+    """Share of the time in which a contact is closed, or sticks."""
+
+    per_period = True
+
+    def known(self, motion: Motion) -> tuple[str, list[str]]:
+        """Contacts."""
+        return "contact", [c.name for c in motion.contacts]
+
+    def unit(self, motion: Motion) -> str:
+        """A number."""
+        return "-"
+
+    def meaning(self, motion: Motion) -> str:
+        """In words."""
+        contact = motion.declared.get(self.name)
+        return f"share of time in which {self.name} {'sticks' if isinstance(contact, Coulomb) else 'is closed'}"
+
+    def seen(self, before: Array, motion: Motion, step: Step, state: Any) -> Array:
+        """The time so far."""
+        return before + jnp.where(
+            motion.holds(self.name, step.mode), step.duration * step.length, 0.0
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Extreme(Observer):
+    """Largest or smallest value of a state, between the steps' ends too."""
+
+    sign: float = 1.0
+
+    def known(self, motion: Motion) -> tuple[str, list[str]]:
+        """States that repeat."""
+        return "state", motion.names
+
+    def unit(self, motion: Motion) -> str:
+        """The state's."""
+        return motion.units_of[self.name]
+
+    def meaning(self, motion: Motion) -> str:
+        """In words."""
+        return f"{'largest' if self.sign > 0 else 'smallest'} {self.name.replace('_', ' ')}"
+
+    def size(self, units: dict[str, Any], period: Any) -> Any:
+        """The state's."""
+        return units[self.name]
+
+    def blank(self, motion: Motion, state: Any) -> Array:
+        """Where the motion begins."""
+        return getattr(state, self.name)
+
+    def seen(self, before: Array, motion: Motion, step: Step, state: Any) -> Array:
+        """With the stationary point inside the step."""
+        better = jnp.maximum if self.sign > 0 else jnp.minimum
+        along, end = getattr(step.states, self.name), getattr(state, self.name)
+        at, exists = stationary_point(along, step.duration)
+        inside = jnp.where(exists, value(along, at), end)
+        return better(better(before, along[0]), better(end, inside))
+
+
+def drift(name: str) -> Drift:
+    """Mean rate of a coordinate that drifts: what a robot's velocity is."""
+    return Drift(name)
+
+
+def count(name: str) -> Count:
+    """How often per drive period a contact closes (friction: is released or reverses)."""
+    return Count(name)
+
+
+def share(name: str) -> Share:
+    """Share of the time in which a contact is closed (friction: sticks)."""
+    return Share(name)
+
+
+def largest(name: str) -> Extreme:
+    """Largest value of a state: a coordinate, or `<coordinate>_rate`."""
+    return Extreme(name, 1.0)
+
+
+def smallest(name: str) -> Extreme:
+    """Smallest value of a state: a coordinate, or `<coordinate>_rate`."""
+    return Extreme(name, -1.0)
+
+
+class Record(NamedTuple):
+    """Gathered over periods. stick: time in which all that could drift sticks. margin: see `Step.margin`.
+
+    since, landmark: time since the last event or switch, and whether that was an event.
+    """
+
+    seen: tuple[Array, ...]
+    stick: Array
+    margin: Array
+    since: Array
+    landmark: Array
+
+
+class Watched(HybridSystem):
+    """A system with observers."""
+
+    inner: HybridSystem
+    motion: Motion = eqx.field(static=True)
+    observers: tuple[Observer, ...] = eqx.field(static=True)
+
+    def schedule(self) -> Schedule:
+        """As it is."""
+        return self.inner.schedule()
+
+    def laws(self, time: Any, state: Any, mode: Any, drive: Any) -> Any:
+        """As they are."""
+        return self.inner.laws(time, state, mode, drive)
+
+    def flow(self, time: Any, state: Any, mode: Any, drive: Any) -> Any:
+        """As it is."""
+        return self.inner.flow(time, state, mode, drive)
+
+    def guards(self, time: Any, state: Any, mode: Any, drive: Any) -> Any:
+        """As they are."""
+        return self.inner.guards(time, state, mode, drive)
+
+    def enter(self, time: Any, state: Any, drive: Any) -> Any:
+        """As it is."""
+        return self.inner.enter(time, state, drive)
+
+    def transition(
+        self, time: Any, state: Any, mode: Any, drive: Any, fired: Any, switched: Any
+    ) -> Any:
+        """As it is."""
+        return self.inner.transition(time, state, mode, drive, fired, switched)
+
+    def blank_record(self, state: Any) -> Record:
+        """Nothing seen yet."""
+        zero = jnp.zeros_like(state[0])
+        seen = tuple(o.blank(self.motion, state) for o in self.observers)
+        return Record(seen, zero, zero + 1.0, zero + 1.0, zero)
+
+    def observe(self, record: Record, step: Step, state: Any) -> Record:
+        """All observers, the time at rest, and the distance to the nearest change of the sequence of modes."""
+        m = self.motion
+        seen = tuple(
+            o.seen(before, m, step, state)
+            for o, before in zip(self.observers, record.seen, strict=True)
+        )
+        spent = step.duration * step.length
+        rests = resting(m, step.mode)
+        since = record.since + spent
+        event = jnp.any(jnp.stack(step.fired))
+        landmark = event | step.switched
+        # Two switches of the drive keep their distance whatever the motion does.
+        apart = jnp.where(landmark & (event | (record.landmark > 0)) & (since > 0), since, 1.0)
+        return Record(
+            seen,
+            stick=record.stick + jnp.where(rests, spent, 0.0),
+            margin=jnp.minimum(record.margin, jnp.minimum(apart, step.margin())),
+            since=jnp.where(landmark, 0.0, since),
+            landmark=jnp.where(landmark, jnp.where(event, 1.0, 0.0), record.landmark),
+        )
+
+
+def resting(motion: Motion, mode: Any) -> Array:
+    """Whether all friction on what drifts sticks; False where there is none."""
+    found = [
+        motion.holds(p.name, mode)
+        for p in motion.contacts
+        if isinstance(p, Coulomb) and motion.coordinate_named(p.of).drifts
+    ]
+    return jnp.all(jnp.stack(found)) if found else jnp.asarray(False)

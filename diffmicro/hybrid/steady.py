@@ -1,0 +1,211 @@
+"""The steady motion of a declared robot: found, judged, observed in SI units, and its motion over time.
+
+Times are counted in periods and coordinates in their scales, so no tolerance depends on units. Lanes whose numbers
+are not allowed run on the defaults and are blanked. Where a motion does not settle, the first response of `drift`
+is a mean over a window, with its spread, and has no derivative.
+"""
+
+import dataclasses
+from collections import namedtuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.flatten_util import ravel_pytree
+
+from diffmicro.dynamics.fixed_point import Orbit, PeriodMap
+from diffmicro.dynamics.hybrid import run, trace
+from diffmicro.dynamics.orbits import Search, find_orbit
+from diffmicro.dynamics.system import Numerics
+from diffmicro.dynamics.window import substitute, window_mean
+from diffmicro.hybrid.motion import Motion
+from diffmicro.hybrid.observers import Drift, Observer, Watched
+from diffmicro.parameters import describe, valid
+from diffmicro.results import RESULTS, code, from_code
+
+ROOM_FOR_EVENTS = 120
+"""Advances per period beside the steps in `simulate`: ends of segments, and events to the end of a chatter."""
+
+
+class Robot(NamedTuple):
+    """A motion with what is observed of it: all that is known of a device before its numbers."""
+
+    motion: Motion
+    names: tuple[str, ...]
+    observers: tuple[Observer, ...]
+    Response: type
+
+    @property
+    def drift(self) -> int | None:
+        """Which observer is the first drift."""
+        found = [i for i, o in enumerate(self.observers) if isinstance(o, Drift)]
+        return found[0] if found else None
+
+
+class Observed(NamedTuple):
+    """What one pass tells, in natural units and over all its periods. Where nothing drifts, `displacement` is the
+    time that passed: not zero, so that a motion that rings down is not taken for one at rest."""
+
+    displacement: Array
+    stick: Array
+    margin: Array
+    seen: Array
+
+
+def period_map(robot: Robot, unravel: Callable[[Array], Any], steps: int) -> PeriodMap:
+    """The map of states over periods, as `orbits` wants it. A motion that is cut short is no motion."""
+    motion = robot.motion
+
+    def mapped(parameters, state, periods, tolerance, look=True):
+        system = motion.system(*unravel(parameters))
+        count = len(motion.State._fields) - motion.repeating
+        start = motion.State(*state, *(jnp.zeros_like(state[0]) for _ in range(count)))
+        numerics = Numerics(steps=steps, tolerance=tolerance)
+        watched = Watched(system, motion, robot.observers)
+        ended = run(watched, start, periods, numerics, observe=look)
+        whole = jnp.where(ended.periods >= periods, 1.0, jnp.nan)
+        first = jnp.asarray(periods, state.dtype)
+        if robot.drift is not None:
+            first = getattr(ended.state, robot.observers[robot.drift].name)
+        seen = []
+        if look:
+            seen = [ended.record.stick, ended.record.margin, *ended.record.seen]
+        return jnp.stack(ended.state[: motion.repeating]) * whole, jnp.stack([first, *seen])
+
+    return mapped
+
+
+def lumped(design: Any, setting: Any) -> tuple[Array, Callable[[Array], Any]]:
+    """All numbers of design and setting as one vector, and the way back."""
+    return ravel_pytree((design, setting))
+
+
+def _harmless(given: Any) -> Any:
+    """The tree with the numbers of its class's defaults, for lanes that have to end and are blanked."""
+    usual = {
+        name: known.default
+        for name, known in describe(type(given)).items()
+        if known.differentiable and getattr(given, name) is not None
+        if known.default is not None
+    }
+    like = {name: jnp.asarray(getattr(given, name)) for name in usual}
+    fitting = {
+        name: jnp.broadcast_to(jnp.asarray(value, like[name].dtype), like[name].shape)
+        for name, value in usual.items()
+        if jnp.shape(value) in ((), like[name].shape)
+    }
+    return dataclasses.replace(given, **fitting)
+
+
+@eqx.filter_jit
+def settle(
+    robot: Robot,
+    design: Any,
+    setting: Any,
+    start: Any,
+    tolerance: Array,
+    multiple: Array,
+    near: Array | bool,
+    *,
+    steps: int,
+    search: Search,
+    window: int,
+) -> Any:
+    """The response; `device` says what the arguments are."""
+    legal = valid(design, setting)
+    given = (design, setting)
+    design, setting = jax.tree.map(
+        partial(jnp.where, legal), given, (_harmless(design), _harmless(setting))
+    )
+    parameters, unravel = lumped(design, setting)
+    tolerance = tolerance.astype(parameters.dtype)
+    units = robot.motion.units(design, setting)
+    natural = jnp.stack([jnp.asarray(units[n], parameters.dtype) for n in robot.motion.names])
+    start = robot.motion.start(design, setting) if start is None else start
+    origin = jnp.stack([jnp.asarray(start[n], parameters.dtype) for n in robot.motion.names])
+    mapped = period_map(robot, unravel, steps)
+    orbit = find_orbit(mapped, parameters, origin / natural, search, tolerance, multiple, near)
+    mean = orbit.observed[0] / orbit.periods
+    known, spread = jnp.where(orbit.accepted, mean, jnp.nan), jnp.zeros_like(mean)
+    state = orbit.state
+    if window and near is not True:
+        erratic = ~(orbit.accepted | near)
+        average = _averaged(mapped, parameters, tolerance, orbit, window, erratic)
+        known = jnp.where(erratic, average.mean, known)
+        spread = jnp.where(erratic, average.spread, spread)
+        state = jnp.where(erratic, jax.lax.stop_gradient(average.state), state)
+    # Where the orbit is refused its derivative, NaN, goes with the number that stands in its place.
+    displacement = substitute(jax.lax.stop_gradient(known), mean)
+    numbers = _in_si(robot, orbit, displacement, spread, (design, setting))
+    shown = jnp.where(legal, 1.0, jnp.nan)
+    outcome = jnp.where(legal, _outcome(orbit, displacement), code(RESULTS.out_of_range))
+    settled = orbit.accepted & legal
+    return robot.Response(
+        **{key: value * shown for key, value in numbers.items()},
+        period_multiple=jnp.where(settled, orbit.periods, 0),
+        multiplier=orbit.multiplier * shown,
+        result=from_code(outcome),
+        residual=orbit.residual,
+        margin=_observed(orbit).margin * jnp.where(settled, 1.0, jnp.nan),
+        state=dict(zip(robot.motion.names, state * natural, strict=True)),
+    )
+
+
+def _averaged(mapped, parameters, tolerance, orbit: Orbit, window: int, needed: Array) -> Any:
+    frozen = jax.lax.stop_gradient(parameters)
+
+    def go_on(z: Array, n: Array) -> tuple[Array, Array]:
+        z, seen = mapped(frozen, z, n, tolerance, look=False)
+        return z, seen[0]
+
+    return window_mean(go_on, orbit.arrived[0], window, needed)
+
+
+def _observed(orbit: Orbit) -> Observed:
+    displacement, stick, margin = orbit.observed[:3]
+    return Observed(displacement, stick, margin, orbit.observed[3:])
+
+
+def _in_si(
+    robot: Robot, orbit: Orbit, displacement: Array, spread: Array, given: tuple[Any, Any]
+) -> dict[str, Array]:
+    """The responses; those of a motion that did not settle are NaN, except the first drift."""
+    units, period = robot.motion.units(*given), robot.motion.period(*given)
+    shown = jnp.where(orbit.accepted, 1.0, jnp.nan)
+    numbers = {}
+    for i, (key, o) in enumerate(zip(robot.names, robot.observers, strict=True)):
+        seen = _observed(orbit).seen[i] / (orbit.periods if o.per_period else 1)
+        size = o.size(units, period)
+        numbers[key] = displacement * size if i == robot.drift else seen * size * shown
+        if i == robot.drift:
+            numbers[f"{key}_spread"] = spread * size
+    return numbers
+
+
+def _outcome(orbit: Orbit, displacement: Array) -> Array:
+    """Result code of a motion: periodic and of what kind, erratic, or not known."""
+    rests = _observed(orbit).stick >= orbit.periods * (1 - 1e-6)
+    periodic = jnp.where(rests, code(RESULTS.stalled), code(RESULTS.successful))
+    other = jnp.where(jnp.isfinite(displacement), code(RESULTS.erratic), code(RESULTS.no_orbit))
+    return jnp.where(orbit.accepted, periodic, other)
+
+
+@eqx.filter_jit
+def traced(
+    motion: Motion, design: Any, setting: Any, start: Any, *, periods: int, steps: int
+) -> Any:
+    """The motion over time, in SI units."""
+    units, period = motion.units(design, setting), motion.period(design, setting)
+    start = motion.start(design, setting) if start is None else start
+    at = motion.state_of(start, units)
+    system = motion.system(design, setting)
+    advances = periods * (steps + ROOM_FOR_EVENTS)
+    _, path = trace(system, at, periods, Numerics(steps=steps), advances=advances)
+    states = {name: getattr(path.state, name) * units[name] for name in units}
+    modes = path.mode._asdict()
+    Trajectory = namedtuple("Trajectory", ["time", *states, *modes])
+    return Trajectory(time=(path.periods + path.time) * period, **states, **modes)

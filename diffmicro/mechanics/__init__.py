@@ -1,0 +1,1 @@
+"""Physical laws, one family a file: contact, friction, beams, linkages, magnetics, outlines."""

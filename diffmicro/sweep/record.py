@@ -1,0 +1,72 @@
+"""What the file of a sweep holds, noted beside it, so that a whole table is known and no part of one replaces it.
+
+`FILE.sweep.json` has the digest of FILE, how many points of the sweep it holds, the unit of each column, and all
+that the numbers depend on (the sweep's fingerprint). A file without a record, or changed since, may be anything:
+it counts as whole, and as of no known sweep.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from diffmicro._files import replace
+from diffmicro.sweep.table import Table, read, writer
+
+
+class Record(NamedTuple):
+    """What was noted of a file when it was written.
+
+    digest: of its bytes, SHA-256. points: those it holds, of `count`. keys, units: of its table.
+    sweep: the fingerprint.
+    """
+
+    digest: str
+    points: int
+    count: int
+    keys: tuple[str, ...]
+    units: Mapping[str, str]
+    sweep: Mapping[str, Any]
+
+    @property
+    def whole(self) -> bool:
+        """Whether no point is missing."""
+        return self.points == self.count
+
+
+def record_of(out: Path) -> Record | None:
+    """What is known of a file as it is now."""
+    try:
+        noted = Record(**json.loads(_place(out).read_text()))
+        return noted if noted.digest == _digest(out) else None
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def keep(table: Table, out: Path, count: int, fingerprint: Mapping[str, Any]) -> bool:
+    """Write a sweep's table, or the part that is finished, and its record; False where that would lose a table.
+
+    A part of a table replaces nothing but a part of one that is no longer.
+    """
+    there = record_of(out)
+    whole_there = out.exists() and (there is None or there.whole)
+    if len(table) < count and (whole_there or (there and there.points > len(table))):
+        return False
+    writer(out)(table, out)
+    noted = Record(_digest(out), len(table), count, table.keys, table.units, fingerprint)
+    replace(_place(out), (json.dumps(noted._asdict(), indent=1) + "\n").encode())
+    return True
+
+
+def recorded(out: Path, there: Record) -> Table:
+    """The table of a file that has a record."""
+    return read(out, tuple(there.keys), there.units)
+
+
+def _place(out: Path) -> Path:
+    return out.with_name(out.name + ".sweep.json")
+
+
+def _digest(out: Path) -> str:
+    return hashlib.sha256(out.read_bytes()).hexdigest()
