@@ -14,6 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from rich.table import Table
 
+from diffmicro import Device
 from diffmicro.design import Constraint, Objective, Problem, device_problem
 from diffmicro.design.pareto import Front, pareto_front
 from diffmicro.devices import gripper, legs, stickslip, tribometer, tumbler, wrmma
@@ -32,7 +33,7 @@ class Wishes(NamedTuple):
 
 
 def _problem(
-    device: Any,
+    device: Device,
     free: Mapping[str, tuple[float, float]],
     design: Any = None,
     setting: Any = None,
@@ -54,7 +55,7 @@ FRONTS = {
         Objective("velocity", "maximize"),
         Objective("min_gap", "maximize"),
         _problem(
-            wrmma,
+            wrmma.DEVICE,
             {"mass_ratio": (0.5, 2.5), "rest_gap": (8e-6, 40e-6), "frequency_ratio": (0.8, 1.0)},
             setting=partial(wrmma.published_setting, load_factor=32.0),
         ),
@@ -64,7 +65,7 @@ FRONTS = {
         Objective("speed", "maximize"),
         Objective("mass", "minimize"),
         _problem(
-            tumbler, tumbler_climb.FREE, tumbler_climb.DESIGN
+            tumbler.DEVICE, tumbler_climb.FREE, tumbler_climb.DESIGN
         ),  # cuboids; outlines have many optima
         ((1e3, "mm/s"), (1e9, "ug")),
     ),
@@ -72,7 +73,7 @@ FRONTS = {
         Objective("closing_force", "minimize"),
         Objective("natural_frequency", "maximize"),
         _problem(
-            gripper,
+            gripper.DEVICE,
             {
                 "section_height": (3e-6, 12e-6),
                 "beam_radius[:]": (0.1e-3, 0.3e-3),
@@ -86,7 +87,7 @@ FRONTS = {
         Objective("force", "maximize"),
         Objective("peak_pressure", "minimize"),
         _problem(
-            stickslip,
+            stickslip.DEVICE,
             {"radius": (0.2e-3, 2e-3), "preload": (0.1, 2.0), "amplitude": (40e-9, 300e-9)},
             partial(stickslip.published_design, damping_ratio=0.03),
         ),
@@ -96,7 +97,7 @@ FRONTS = {
         Objective("friction_ratio", "minimize"),
         Objective("sliding_velocity", "maximize"),
         _problem(
-            tribometer,
+            tribometer.DEVICE,
             {
                 "sliding_velocity": (2e-3, 50e-3),
                 "vibration_velocity": (20e-3, 56.7e-3),
@@ -115,7 +116,7 @@ FRONTS = {
         Objective("mean_height", "maximize"),
         Objective("free_amplitude", "maximize"),  # how surely it bounces
         _problem(
-            legs,
+            legs.DEVICE,
             legs_height.FREE,
             legs_height.DESIGN,
             legs_height.SETTING,
