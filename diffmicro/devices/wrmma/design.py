@@ -5,7 +5,15 @@ from typing import Any
 import equinox as eqx
 from jax import Array
 
+from diffmicro.dynamics.starts import Approach, periods_field, start_field
 from diffmicro.parameters import parameter
+
+STARTS = {
+    "ramp": Approach("field", 0.0),
+    "sweep_up": Approach("frequency_ratio", 0.8),
+    "sweep_down": Approach("frequency_ratio", 1.25),
+}
+"""What is brought in over the periods of a start, and from which share of its value."""
 
 
 class Design(eqx.Module):
@@ -134,6 +142,8 @@ class Setting(eqx.Module):
         source="eqs. 10, 17",
         words=("square", "sine"),
     )
+    start: str = start_field(STARTS, "section III: from rest")
+    start_periods: int = periods_field()
 
 
 CAUTIONS = {
