@@ -29,7 +29,9 @@ Device = Annotated[str, typer.Argument(help="A name from `diffmicro list`.")]
 Words = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="key=value", help="Fields of Design and Setting in SI units.", show_default=False
+        metavar="key=value",
+        help="Fields of Design and Setting, in SI or with a unit: rest_gap=20um.",
+        show_default=False,
     ),
 ]
 Method = Annotated[str | None, typer.Option(help="Numerical method of the device.")]
