@@ -18,9 +18,11 @@ if TYPE_CHECKING:
         verdict_word,
     )
     from diffmicro.devices import device
+    from diffmicro.fabrication import tolerances
     from diffmicro.parameters import output, parameter
     from diffmicro.recheck import ByResolution, ByWarmStart, Unchecked
     from diffmicro.results import RESULTS, NoResult
+    from diffmicro.tolerance import Tolerance
 
     __version__: str
 
@@ -35,12 +37,14 @@ _HOMES = {
     "Method": "_device",
     "NoResult": "results",
     "RESULTS": "results",
+    "Tolerance": "tolerance",
     "Unchecked": "recheck",
     "configure": "_configure",
     "device": "devices",
     "output": "parameters",
     "parameter": "parameters",
     "reason_text": "certificate",
+    "tolerances": "fabrication",
     "value_and_gradient": "certificate",
     "verdict_word": "certificate",
 }
@@ -55,6 +59,7 @@ __all__ = [
     "Method",
     "NoResult",
     "RESULTS",
+    "Tolerance",
     "Unchecked",
     "configure",
     "device",
@@ -62,6 +67,7 @@ __all__ = [
     "output",
     "parameter",
     "reason_text",
+    "tolerances",
     "value_and_gradient",
     "verdict_word",
 ]

@@ -24,6 +24,8 @@ STAGES = [
         "results",
         "reasons",
         "parameters",
+        "tolerance",
+        "units",
         "_configure",
         "_files",
         "_json",
@@ -38,7 +40,7 @@ STAGES = [
     {"_device"},
     {"hybrid"},
     {"devices"},
-    {"certificate", "sweep", "design", "plot", "testing"},
+    {"certificate", "sweep", "design", "fabrication", "plot", "testing"},
     {"command", "__main__"},
     {"optimize", "experiments"},
 ]

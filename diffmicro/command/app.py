@@ -292,6 +292,46 @@ def optimize(
 
 @app.command()
 @_reporting
+def tolerances(
+    subject: Annotated[
+        str, typer.Argument(metavar="DEVICE|RUN", help="Or an optimization's folder.")
+    ],
+    pairs: Words = None,
+    scatter: Annotated[
+        list[str] | None,
+        typer.Option(metavar="key=1um", help="Standard deviation, also 2%; +-1um for an interval."),
+    ] = None,
+    common: Annotated[
+        list[str] | None,
+        typer.Option(metavar="etch=0.3um:a-2,b+2", help="One cause that moves several fields."),
+    ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option("--subject", metavar="'velocity>8mm/s'", help="What a good part keeps."),
+    ] = None,
+    parts: Annotated[int, typer.Option(min=20, help="Parts to calculate at most.")] = 2000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random parts.")] = 0,
+    gradients: Annotated[
+        bool, typer.Option(help="Look for bad parts along the slopes of limits too.")
+    ] = True,
+    json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
+    plot: Figure = None,
+) -> int:
+    """Share of good parts under tolerances, with its interval, and what the bad ones fail by.
+
+    A good part ends ok and keeps every limit. Without --scatter and --common the device's own process is taken.
+    """
+    from diffmicro.command.fabricating import run_tolerances
+
+    _start(64)
+    options: dict[str, Any] = {"parts": parts, "seed": seed, "gradients": gradients}
+    return run_tolerances(
+        subject, pairs or [], scatter or [], common or [], limit or [], options, json, plot
+    )
+
+
+@app.command()
+@_reporting
 def animate(
     device: Device,
     out: Annotated[Path, typer.Option(help="Where to write: a file .gif, .mp4 or .png.")],

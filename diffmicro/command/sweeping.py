@@ -148,10 +148,11 @@ def _done_already(file: _File, store: Store) -> bool:
     return True
 
 
-def check_files(out: Path, plot: Path | None) -> None:
-    """`BadInput` for files that cannot be written, before anything is calculated."""
+def check_files(out: Path | None, plot: Path | None) -> None:
+    """`BadInput` for files that cannot be written, before anything is calculated. out: a table."""
     try:
-        writer(out)
+        if out is not None:
+            writer(out)
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
     if plot and plot.suffix.lower() not in (".png", ".pdf", ".svg"):

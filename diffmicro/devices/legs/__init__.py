@@ -27,6 +27,7 @@ hysteresis of the ceramics.
 from diffmicro._device import Device, Method
 from diffmicro.devices.legs.design import (
     FITTED,
+    PROCESS,
     Design,
     Setting,
     published_design,
@@ -51,6 +52,7 @@ DEVICE = Device(
     published_design=published_design,
     published_setting=published_setting,
     methods=(Method("event", steps=STEPS),),
+    process=PROCESS,
     recheck=ByWarmStart(nearby),
     check=check_point,
     objection=objection,
@@ -59,6 +61,7 @@ DEVICE = Device(
 )
 
 __all__ = [
+    "PROCESS",
     "lump",
     "free_amplitude",
     "DEVICE",

@@ -18,7 +18,13 @@ bodies that are not symmetric under half a turn.
 """
 
 from diffmicro._device import Device
-from diffmicro.devices.tumbler.design import Design, Setting, published_design, published_setting
+from diffmicro.devices.tumbler.design import (
+    PROCESS,
+    Design,
+    Setting,
+    published_design,
+    published_setting,
+)
 from diffmicro.devices.tumbler.drift import stall_field
 from diffmicro.devices.tumbler.response import (
     HOPS,
@@ -50,6 +56,7 @@ DEVICE = Device(
     published_design=published_design,
     published_setting=published_setting,
     methods=METHODS,
+    process=PROCESS,
     recheck=ByWarmStart(nearby, tolerance=1e-10),
     check=check_point,
     objection=objection,
@@ -59,6 +66,7 @@ DEVICE = Device(
 )
 
 __all__ = [
+    "PROCESS",
     "stall_field",
     "DEVICE",
     "Design",

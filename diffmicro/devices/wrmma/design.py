@@ -7,6 +7,7 @@ from jax import Array
 
 from diffmicro.dynamics.starts import Approach, periods_field, start_field
 from diffmicro.parameters import parameter
+from diffmicro.tolerance import Tolerance
 
 STARTS = {
     "ramp": Approach("field", 0.0),
@@ -151,6 +152,14 @@ CAUTIONS = {
     for name in ("width", "height", "device_length")
 }
 """Parameters that are better left alone in an optimization, and why."""
+
+
+PROCESS = (
+    Tolerance("mass_ratio", 0.02, kind="interval"),
+    Tolerance("rest_gap", 1e-6, relative=False, kind="interval"),
+    Tolerance("tethered_frequency", 0.02, kind="interval"),
+)
+"""How parts deviate where nothing else is said: ours, for bars and springs that are assembled by hand."""
 
 
 def published_design(**overrides: Any) -> Design:
