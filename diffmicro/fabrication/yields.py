@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 Judge = Callable[[np.ndarray], np.ndarray]
 """Places (N, n) -> what each part fails by; empty where it is good."""
@@ -107,8 +107,8 @@ def counted(places: np.ndarray, causes: np.ndarray) -> Yield:
     count, bad = len(causes), causes != ""
     hits = int(np.sum(~bad))
     tail = (1 - LEVEL) / 2
-    low = stats.beta.ppf(tail, hits, count - hits + 1) if hits else 0.0
-    high = stats.beta.ppf(1 - tail, hits + 1, count - hits) if hits < count else 1.0
+    low = special.betaincinv(hits, count - hits + 1, tail) if hits else 0.0
+    high = special.betaincinv(hits + 1, count - hits, 1 - tail) if hits < count else 1.0
     shares = {c: float(np.mean(causes == c)) for c in _by_share(causes[bad])}
     nearest = _nearest(places[bad], causes[bad])
     return Yield(hits / count, float(low), float(high), count, "counting", shares, nearest)
@@ -130,9 +130,14 @@ class _Mixture(NamedTuple):
         places = chance.standard_normal((count, self.means.shape[1]))
         places = self.means[cloud] + self.wide[cloud, None] * places
         scaled = (places[None] - self.means[:, None]) / self.wide[:, None, None]
-        each = stats.norm.logpdf(scaled).sum(-1) - places.shape[1] * np.log(self.wide)[:, None]
+        each = _log_density(scaled) - places.shape[1] * np.log(self.wide)[:, None]
         density = special.logsumexp(np.log(counts / count)[:, None] + each, axis=0)
-        return places, np.exp(stats.norm.logpdf(places).sum(-1) - density), cloud
+        return places, np.exp(_log_density(places) - density), cloud
+
+
+def _log_density(places: np.ndarray) -> np.ndarray:
+    """Logarithm of the standard-normal density."""
+    return -0.5 * (places**2 + np.log(2 * np.pi)).sum(-1)
 
 
 def _mixture(centers: np.ndarray) -> _Mixture:
@@ -185,7 +190,7 @@ def _interval(terms: np.ndarray, error: float) -> tuple[float, float]:
     if lost == 0:
         return 0.0, 1.0
     heavy = float(np.sum(terms) ** 2 / np.sum(terms**2))
-    half = stats.t.ppf((1 + LEVEL) / 2, max(heavy - 1, 1.0)) * error / lost
+    half = special.stdtrit(max(heavy - 1, 1.0), (1 + LEVEL) / 2) * error / lost
     return lost * float(np.exp(-half)), min(lost * float(np.exp(min(half, 700.0))), 1.0)
 
 

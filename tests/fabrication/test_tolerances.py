@@ -2,6 +2,7 @@
 
 import json
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -22,6 +23,7 @@ def test_counting_and_importance_sampling_agree():
     assert rare.method == "importance sampling" and "gradient" in rare.note
     judge_all = tolerances(TRIBOMETER, TRIBOMETER.process, [LIMIT], parts=3000, gradients=False)
     assert rare.low < judge_all.share < rare.high
+    assert rare.nearest and judge_all.nearest
     # Without slopes it is a bad part that was met, so it lies a little beyond the border.
     assert 1 - 1e-5 <= judge_all.nearest.distance / rare.nearest.distance < 1.1
 
@@ -54,7 +56,7 @@ def test_entries_of_a_vector_deviate_each_or_together():
     assert each.causes == tuple(f"beam_radius[{i}]" for i in range(4))
     together = scatter(gripper, *point, [Tolerance("beam_radius[:]", 0.01)])
     assert together.causes == ("beam_radius[:]",)
-    moved, _ = together.part(np.array([1.0]))
+    moved, _ = together.part(jnp.array([1.0]))
     np.testing.assert_allclose(moved.beam_radius, 1.01 * point[0].beam_radius)
 
 
@@ -62,7 +64,7 @@ def test_entries_of_a_vector_deviate_each_or_together():
 def test_every_device_has_a_process_that_its_design_can_deviate_by(name):
     own = device(name)
     parts = scatter(own, own.published_design(), own.published_setting(), own.process)
-    design, setting = parts.part(np.zeros(len(parts.causes)))
+    design, setting = parts.part(jnp.zeros(len(parts.causes)))
     own.check(name, design, setting)
     assert len(parts.causes) >= 3
 

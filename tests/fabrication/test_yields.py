@@ -54,6 +54,7 @@ def test_causes_and_the_nearest_bad_part():
     found = estimate(two_sides, 4, parts=3000)
     assert list(found.causes) == ["below", "right"]
     assert found.causes["below"] == pytest.approx(norm.sf(2.8), rel=0.2)
+    assert found.nearest
     assert found.nearest.cause == "below" and found.nearest.distance == pytest.approx(2.8, rel=0.05)
 
 
