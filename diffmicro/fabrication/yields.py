@@ -15,7 +15,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special
 
 Judge = Callable[[np.ndarray], np.ndarray]
 """Places (N, n) -> what each part fails by; empty where it is good."""
@@ -107,6 +106,7 @@ def counted(places: np.ndarray, causes: np.ndarray) -> Yield:
     count, bad = len(causes), causes != ""
     hits = int(np.sum(~bad))
     tail = (1 - LEVEL) / 2
+    special = _special()
     low = special.betaincinv(hits, count - hits + 1, tail) if hits else 0.0
     high = special.betaincinv(hits + 1, count - hits, 1 - tail) if hits < count else 1.0
     shares = {c: float(np.mean(causes == c)) for c in _by_share(causes[bad])}
@@ -131,7 +131,7 @@ class _Mixture(NamedTuple):
         places = self.means[cloud] + self.wide[cloud, None] * places
         scaled = (places[None] - self.means[:, None]) / self.wide[:, None, None]
         each = _log_density(scaled) - places.shape[1] * np.log(self.wide)[:, None]
-        density = special.logsumexp(np.log(counts / count)[:, None] + each, axis=0)
+        density = np.logaddexp.reduce(np.log(counts / count)[:, None] + each, axis=0)
         return places, np.exp(_log_density(places) - density), cloud
 
 
@@ -190,7 +190,7 @@ def _interval(terms: np.ndarray, error: float) -> tuple[float, float]:
     if lost == 0:
         return 0.0, 1.0
     heavy = float(np.sum(terms) ** 2 / np.sum(terms**2))
-    half = special.stdtrit(max(heavy - 1, 1.0), (1 + LEVEL) / 2) * error / lost
+    half = _special().stdtrit(max(heavy - 1, 1.0), (1 + LEVEL) / 2) * error / lost
     return lost * float(np.exp(-half)), min(lost * float(np.exp(min(half, 700.0))), 1.0)
 
 
@@ -266,6 +266,13 @@ def _nearest(places: np.ndarray, causes: np.ndarray) -> Center | None:
         return None
     i = int(np.argmin(np.linalg.norm(places, axis=1)))
     return Center(places[i], str(causes[i]), "sample")
+
+
+def _special() -> Any:
+    """`scipy.special`, imported when it is first used: its import adds a filter to `warnings`."""
+    from scipy import special
+
+    return special
 
 
 def _by_share(causes: np.ndarray) -> list[str]:
