@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from diffmicro import hybrid
     from diffmicro._configure import Configuration, ConfigurationWarning, configure
     from diffmicro._device import Device, Method
+    from diffmicro.attraction import basins
     from diffmicro.certificate import (
         Certificate,
         reason_text,
@@ -39,6 +40,7 @@ _HOMES = {
     "RESULTS": "results",
     "Tolerance": "tolerance",
     "Unchecked": "recheck",
+    "basins": "attraction",
     "configure": "_configure",
     "device": "devices",
     "output": "parameters",
@@ -61,6 +63,7 @@ __all__ = [
     "RESULTS",
     "Tolerance",
     "Unchecked",
+    "basins",
     "configure",
     "device",
     "hybrid",

@@ -40,7 +40,7 @@ STAGES = [
     {"_device"},
     {"hybrid"},
     {"devices"},
-    {"certificate", "sweep", "design", "fabrication", "plot", "testing"},
+    {"certificate", "sweep", "design", "fabrication", "attraction", "plot", "testing"},
     {"command", "__main__"},
     {"optimize", "experiments"},
 ]

@@ -292,6 +292,30 @@ def optimize(
 
 @app.command()
 @_reporting
+def basins(
+    device: Device,
+    pairs: Words = None,
+    box: Annotated[
+        list[str] | None,
+        typer.Option(metavar="state=low:high", help="Ends for a state of the starts, in SI."),
+    ] = None,
+    starts: Annotated[int, typer.Option(min=10, help="How many states to start from.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the starts.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
+    plot: Figure = None,
+) -> int:
+    """All motions that starts from a box of states end in, the share of each, and the smallest kicks.
+
+    A kick is a sudden change of one state that loses the motion which the setting's own start reaches.
+    """
+    from diffmicro.command.attracting import run_basins
+
+    _start(64)
+    return run_basins(device, pairs or [], box or [], {"starts": starts, "seed": seed}, json, plot)
+
+
+@app.command()
+@_reporting
 def tolerances(
     subject: Annotated[
         str, typer.Argument(metavar="DEVICE|RUN", help="Or an optimization's folder.")

@@ -101,17 +101,22 @@ def estimate(
     return found._replace(parts=parts, note=note)
 
 
+def share_interval(hits: int, count: int) -> tuple[float, float]:
+    """Where a share lies of which `hits` of `count` were met, at `LEVEL` (Clopper and Pearson 1934)."""
+    special, tail = _special(), (1 - LEVEL) / 2
+    low = special.betaincinv(hits, count - hits + 1, tail) if hits else 0.0
+    high = special.betaincinv(hits + 1, count - hits, 1 - tail) if hits < count else 1.0
+    return float(low), float(high)
+
+
 def counted(places: np.ndarray, causes: np.ndarray) -> Yield:
     """The yield of parts drawn at random, by counting."""
     count, bad = len(causes), causes != ""
     hits = int(np.sum(~bad))
-    tail = (1 - LEVEL) / 2
-    special = _special()
-    low = special.betaincinv(hits, count - hits + 1, tail) if hits else 0.0
-    high = special.betaincinv(hits + 1, count - hits, 1 - tail) if hits < count else 1.0
+    low, high = share_interval(hits, count)
     shares = {c: float(np.mean(causes == c)) for c in _by_share(causes[bad])}
     nearest = _nearest(places[bad], causes[bad])
-    return Yield(hits / count, float(low), float(high), count, "counting", shares, nearest)
+    return Yield(hits / count, low, high, count, "counting", shares, nearest)
 
 
 class _Mixture(NamedTuple):
