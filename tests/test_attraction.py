@@ -9,7 +9,7 @@ from diffmicro import Device, basins, hybrid, output, parameter
 from diffmicro.command.app import run
 from diffmicro.dynamics.starts import Approach
 from diffmicro.plot.basins import basins_figure
-from diffmicro.results import RESULTS
+from diffmicro.results import RESULTS, code, from_code
 
 STARTS = {"ramp": Approach("drive", 0.0)}
 
@@ -40,7 +40,7 @@ def respond(design, setting, *, start=None, throw=False):
         place=jnp.where(lost, jnp.nan, place),
         residual=jnp.abs(start["x"]),
         state={"x": place, "v": jnp.asarray(0.0)},
-        result=RESULTS.where(lost, RESULTS.no_orbit, RESULTS.successful),
+        result=from_code(jnp.where(lost, code(RESULTS.no_orbit), code(RESULTS.successful))),
     )
 
 
