@@ -152,10 +152,11 @@ def _taylor(
     along = jax.tree.map(line, drive, rise)
     time = line(motion.time, h)
     states, watch = _solution(system, time, motion.state, motion.mode, along, h, order, kern)
-    quality = numerics.tolerance / (_largest(states, order) + jnp.finfo(h.dtype).tiny)
+    guards = tuple(_filled(series(g), h, order) for g in watch())
+    worst = jnp.maximum(_largest(states, order), _largest_of_guards(guards, h))
+    quality = numerics.tolerance / (worst + jnp.finfo(h.dtype).tiny)
     # The eighth root is three square roots, which vectorize; near enough for orders 6 to 9.
     accurate = jax.lax.stop_gradient(jnp.minimum(1.0, jnp.sqrt(jnp.sqrt(jnp.sqrt(quality)))))
-    guards = tuple(_filled(series(g), h, order) for g in watch())
     polynomials = type(motion.state)(*(_filled(s, h, order) for s in states))
     return _Taylor(polynomials, guards, drive, rise, accurate)
 
@@ -295,6 +296,19 @@ def _largest(states: State, order: int) -> Array:
     for c in ends:
         if c is not None:
             worst = jnp.maximum(worst, jnp.abs(jax.lax.stop_gradient(c)))
+    return worst
+
+
+def _largest_of_guards(guards: tuple[list[Array], ...], h: Array) -> Array:
+    """Largest of the last two coefficients of the guards' integrals over time.
+
+    What is at rest has no coefficients of its own, but the force that will set it free has. As integrals, guards
+    that are accelerations ask for no shorter steps than the rates that they change. Two, as one may vanish.
+    """
+    worst = jnp.zeros_like(h)
+    for guard in guards:
+        for k in (len(guard) - 2, len(guard) - 1):
+            worst = jnp.maximum(worst, jnp.abs(jax.lax.stop_gradient(guard[k] * h)) / (k + 1))
     return worst
 
 

@@ -196,8 +196,6 @@ class Assembled(System):
                 rates |= {c.name: getattr(state, c.rate), c.rate: rate}
             else:
                 rates[c.name] = rate
-        if forces:
-            rates["load"] = sum(forces[1:], forces[0]) + sum(free.bounds[1:], free.bounds[0])
         flow, held = m.State(**rates), dict(zip(m.rigid, forces, strict=True))
         return flow, lambda: self._guards(state, mode, held, free.bounds)
 
