@@ -6,8 +6,9 @@
 | impact | x'' + c x' + x = A cos(wt); restitution e at x = d; one period, from the free motion | x' |
 | stick-slip | x'' + c x' + x = A cos(wt) + friction m of a belt of speed b; four periods | x |
 
-The flow of each mode is a formula; events are roots of formulas, by Newton's method. All are analytic, so a step of
-1e-30 along the imaginary axis gives derivatives to rounding (Squire and Trapp 1998), and shares nothing with any tool.
+The flow of each mode is a formula; events are roots of formulas, by Newton's method. All are analytic, so a step
+of 1e-30 along the imaginary axis gives derivatives to rounding (Squire and Trapp 1998), and shares nothing with any
+tool.
 """
 
 from collections.abc import Callable
@@ -176,4 +177,4 @@ PROBLEMS = (
     Problem("reversal", SLIDING, (0.5, 0.2, 0.6, 1.3), stick_slip),
 )
 """`graze` is `impact` with a speed at the stop of 1e-2 of its usual size. In `stick-slip` each slip ends in a
-stick; in `reversal` two of seven turn around at once, where friction changes its sign, and one stick lasts 3e-3."""
+stick; in `reversal` two of seven turn around at once, where friction changes sign, and one stick lasts 3e-3."""
