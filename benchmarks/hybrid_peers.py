@@ -1,8 +1,9 @@
 """Value and gradient of hybrid motions in several tools, beside the truth: errors and times.
 
 The motions and their truth are in `peers/problems.py`; the tools in files of their own beside it. diffrax comes
-with the extra `peers`. Jaxonomy holds JAX at 0.9 and needs an environment of its own: `pip install jaxonomy diffrax`
-beside diffmicro, without `constraints.txt`. A tool that is not installed is left out, and a line says so.
+with the extra `peers`. Jaxonomy holds JAX at 0.9 and needs an environment of its own: `pip install jaxonomy
+diffrax` beside diffmicro, without `constraints.txt`. A tool that is not installed is left out, and a line says
+so.
 
 Errors of values are absolute (values are 0.01 to 2), those of gradients relative, |dg| / |g|. Times are of
 value and gradient together, one point at a time, compiled, in turn.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from diffmicro.parameters import output, parameter
     from diffmicro.recheck import ByResolution, ByWarmStart, Unchecked
     from diffmicro.results import RESULTS, NoResult
+    from diffmicro.rules import Rule
 
     __version__: str
 
@@ -35,6 +36,7 @@ _HOMES = {
     "Method": "_device",
     "NoResult": "results",
     "RESULTS": "results",
+    "Rule": "rules",
     "Unchecked": "recheck",
     "configure": "_configure",
     "device": "devices",
@@ -55,6 +57,7 @@ __all__ = [
     "Method",
     "NoResult",
     "RESULTS",
+    "Rule",
     "Unchecked",
     "configure",
     "device",

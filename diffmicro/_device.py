@@ -24,8 +24,9 @@ import equinox as eqx
 import jax.numpy as jnp
 from jax import Array
 
-from diffmicro.parameters import Parameter, check, describe
+from diffmicro.parameters import Parameter, describe
 from diffmicro.recheck import Recheck, Unchecked
+from diffmicro.rules import Rule, check_point
 
 Hook = Callable[..., Any] | str
 """A function, or where it is (`package.module:name`) when importing it early would cost too much."""
@@ -67,7 +68,8 @@ class Device:
     respond: the one entry point. simulate: `(design, setting)` -> a trajectory with `time`, for looking at.
     published_design, published_setting: `(**overrides)` -> the source's values; by default those of the class.
     methods: the numerical methods, the usual one first. recheck: how a gradient is checked again.
-    check: `(where, design, setting)` raises ValueError for values that make no sense together; traced ones pass.
+    rules: what fields of Design and Setting have to keep together; `respond` masks lanes that do not
+    (`rules.legal`).
     objection: `(response, design, setting, of, method)` -> code of a reason (`reasons.reason_code`) not to trust
     the gradient of that response here, 0 for none.
     on_request: responses that are calculated only when the argument `extra` names them.
@@ -92,7 +94,7 @@ class Device:
     published_setting: Callable[..., Any] = None  # pyright: ignore[reportAssignmentType]
     methods: tuple[Method, ...] = (Method("event"),)
     recheck: Recheck = Unchecked()
-    check: Callable[[str, Any, Any], None] = check
+    rules: tuple[Rule, ...] = ()
     objection: Callable[[Any, Any, Any, str, str], Any] = nothing_against
     on_request: tuple[str, ...] = ()
     cautions: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -125,6 +127,10 @@ class Device:
     def usual_responses(self) -> tuple[str, ...]:
         """The responses that are calculated in every case."""
         return tuple(name for name in self.responses if name not in self.on_request)
+
+    def check(self, where: str, design: Any, setting: Any) -> None:
+        """Raise ValueError for numbers out of range, or that break the rules; traced values pass."""
+        check_point(where, self.rules, design, setting)
 
     def method(self, name: str | None = None) -> Method:
         """The method of this name, the usual one without a name."""

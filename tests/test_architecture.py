@@ -24,6 +24,7 @@ STAGES = [
         "results",
         "reasons",
         "parameters",
+        "rules",
         "_configure",
         "_files",
         "_json",

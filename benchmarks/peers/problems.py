@@ -6,9 +6,9 @@
 | impact | x'' + c x' + x = A cos(wt); restitution e at x = d; one period, from the free motion | x' |
 | stick-slip | x'' + c x' + x = A cos(wt) + friction m of a belt of speed b; four periods | x |
 
-The flow of each mode is a formula; events are roots of formulas, by Newton's method. All are analytic, so a step
-of 1e-30 along the imaginary axis gives derivatives to rounding (Squire and Trapp 1998), and shares nothing with any
-tool.
+The flow of each mode is a formula; events are roots of formulas, by Newton's method. All are analytic, so a
+step of 1e-30 along the imaginary axis gives derivatives to rounding (Squire and Trapp 1998), and shares nothing
+with any tool.
 """
 
 from collections.abc import Callable

@@ -19,6 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from diffmicro._device import Device
 from diffmicro._files import told
 from diffmicro.command import words
+from diffmicro.command.codes import Code
 from diffmicro.command.output import console
 from diffmicro.command.words import BadInput
 from diffmicro.devices import OWN
@@ -41,8 +42,6 @@ from diffmicro.sweep.run import job_of
 from diffmicro.sweep.store import differences
 
 DIRECTIONS = ("none", "up", "down", "both")
-
-INTERRUPTED, FAILED = 130, 1
 
 
 class Options(NamedTuple):
@@ -81,19 +80,19 @@ def run_sweep(device: str, given: Mapping[str, str], options: Options) -> int:
     file = _File(out, size(axes, carry), mark, plot, f"{device}: {held}" if held else device)  # type: ignore[arg-type]
     store = Store(beside(out), options.resume)
     if options.resume and _done_already(file, store):
-        return 0
+        return Code.OK
     parts = sweep(module, axes, workers=options.workers, store=store, **asked, **start.numerics)
     pieces: list[Table] = []
-    code, problem = 0, ""
+    code, problem = Code.OK, ""
     try:
         with closing(parts), progress("sweep", file.count) as advance:
             for piece in parts:
                 pieces.append(piece)
                 advance(len(piece))
     except KeyboardInterrupt:
-        code, problem = INTERRUPTED, "Interrupted."
+        code, problem = Code.INTERRUPTED, "Interrupted."
     except WorkerDied as death:
-        code, problem = FAILED, str(death)
+        code, problem = Code.DIED, str(death)
     except StoreError as complaint:
         raise BadInput(str(complaint)) from None
     except ValueError as complaint:

@@ -18,15 +18,14 @@ from diffmicro.hybrid.check import MotionError, checked
 from diffmicro.hybrid.motion import Motion
 from diffmicro.hybrid.observers import Drift, Observer
 from diffmicro.hybrid.steady import Robot, settle, traced
-from diffmicro.parameters import as_arrays, check, output, whole_number
+from diffmicro.parameters import as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.recheck import ByWarmStart
 from diffmicro.results import RESULTS, code, raise_failure
+from diffmicro.rules import Rule, check_point
 
 STEPS = 12
 """Fewest steps per period."""
-
-Check = Callable[[str, Any, Any], None]
 
 
 def device(
@@ -38,17 +37,18 @@ def device(
     *,
     responses: Mapping[str, Observer],
     source: str,
+    rules: tuple[Rule, ...] = (),
     **given: Any,
 ) -> Device:
     """A `Device` that settles to periodic motions of `motion` and reports `responses`.
 
-    `given`: other fields of `Device`, such as `published_setting`, `cautions`, `check` or `animation`.
+    `rules`: what numbers of Design and Setting have to keep together. `given`: other fields of `Device`, such
+    as `published_setting`, `cautions` or `animation`.
     """
     motion = motion() if isinstance(motion, type) else motion
     names, observers = tuple(responses), tuple(responses.values())
-    robot = Robot(motion, names, observers, _response_class(name, motion, responses))
-
-    known = (name, robot, Design, Setting, given.pop("check", check))
+    robot = Robot(motion, names, observers, rules, _response_class(name, motion, responses))
+    known = (name, robot, Design, Setting)
     usual: dict[str, Any] = dict(
         methods=(Method("event", steps=STEPS),),
         recheck=ByWarmStart(_nearby, _afresh(robot)),
@@ -67,12 +67,12 @@ def device(
         Response=robot.Response,
         respond=_respond(*known),
         simulate=_simulate(*known),
-        check=known[-1],
+        rules=rules,
         **(usual | given),
     )
 
 
-def _respond(name: str, robot: Robot, Design: type, Setting: type, check: Check) -> Callable:
+def _respond(name: str, robot: Robot, Design: type, Setting: type) -> Callable:
     def respond(
         design: Any,
         setting: Any,
@@ -92,7 +92,7 @@ def _respond(name: str, robot: Robot, Design: type, Setting: type, check: Check)
         close to the motion. `window`: periods over which a motion that does not settle is averaged. `tolerance`:
         of steps [natural units]. `throw`: raise an error when there is no result, where values are known.
         """
-        check(f"{name}.respond", design, setting)
+        check_point(f"{name}.respond", robot.rules, design, setting)
         checked(robot.motion, Design, Setting)
         _check_start(f"{name}.respond", robot, start)
         steps = whole_number("steps", steps, STEPS, 4, 10**5)
@@ -108,12 +108,12 @@ def _respond(name: str, robot: Robot, Design: type, Setting: type, check: Check)
     return respond
 
 
-def _simulate(name: str, robot: Robot, Design: type, Setting: type, check: Check) -> Callable:
+def _simulate(name: str, robot: Robot, Design: type, Setting: type) -> Callable:
     def simulate(
         design: Any, setting: Any, *, periods: int = 1, start: Any = None, steps: int = 200
     ) -> Any:
         """The motion over `periods` drive periods from rest, or from `start`; each event is one more point."""
-        check(f"{name}.simulate", design, setting)
+        check_point(f"{name}.simulate", robot.rules, design, setting)
         checked(robot.motion, Design, Setting)
         _check_start(f"{name}.simulate", robot, start)
         whole_number("periods", periods, 1, 1, 10**4)

@@ -36,8 +36,8 @@ from diffmicro.devices.gripper.rules import (
     CLOSEST,
     LIMITED,
     ON_REQUEST,
+    RULES,
     check_point,
-    harmless,
     hinges_apart,
 )
 from diffmicro.devices.gripper.simulation import Trajectory, simulate
@@ -68,7 +68,7 @@ DEVICE = Device(
     published_setting=published_setting,
     methods=(Method("equilibrium", steps=arcs.SEGMENTS),),
     recheck=ByResolution(coarser),
-    check=check_point,
+    rules=RULES,
     objection=objection,
     on_request=ON_REQUEST,
     animation="diffmicro.plot.gripper:animation",
@@ -94,7 +94,6 @@ __all__ = [
     "configuration_of",
     "default_tolerance",
     "first_outcome",
-    "harmless",
     "hinges_apart",
     "loaded",
     "objection",

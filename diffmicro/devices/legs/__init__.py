@@ -34,7 +34,7 @@ from diffmicro.devices.legs.design import (
 )
 from diffmicro.devices.legs.lumped import free_amplitude, lump
 from diffmicro.devices.legs.response import STEPS, Response, nearby, objection, respond
-from diffmicro.devices.legs.rules import check_point
+from diffmicro.devices.legs.rules import RULES
 from diffmicro.devices.legs.simulation import Trajectory, simulate
 from diffmicro.devices.legs.state import MotionState
 from diffmicro.recheck import ByWarmStart
@@ -52,7 +52,7 @@ DEVICE = Device(
     published_setting=published_setting,
     methods=(Method("event", steps=STEPS),),
     recheck=ByWarmStart(nearby),
-    check=check_point,
+    rules=RULES,
     objection=objection,
     carries=True,
     animation="diffmicro.plot.legs:animation",
@@ -69,7 +69,6 @@ __all__ = [
     "STEPS",
     "Setting",
     "Trajectory",
-    "check_point",
     "nearby",
     "objection",
     "published_design",

@@ -15,8 +15,8 @@ from jax import Array
 from diffmicro.devices.legs import stepping
 from diffmicro.devices.legs.design import Design, Setting
 from diffmicro.devices.legs.ensemble import ensemble
+from diffmicro.devices.legs.lumped import lump, modes_of
 from diffmicro.devices.legs.motion import State, phase_at
-from diffmicro.devices.legs.response import lump, modes_of
 from diffmicro.mechanics.modes import frequency_response
 from diffmicro.parameters import whole_number
 

@@ -19,11 +19,11 @@ import jax.numpy as jnp
 from jax import Array
 
 from diffmicro import _loops as loops
+from diffmicro.autodiff.rules import substitute
 from diffmicro.devices.legs import stepping
 from diffmicro.devices.legs.motion import LegsMotion, Record, State, blank, closed_up
 from diffmicro.dynamics.fixed_point import Orbit, PeriodMap, differentiable
 from diffmicro.dynamics.orbits import FOLLOW, MAX_MULTIPLE, RESIDUAL, RETURNS, STABLE, find_orbit
-from diffmicro.dynamics.window import substitute
 from diffmicro.results import RESULTS, code
 
 TWINS = 6

@@ -37,7 +37,7 @@ from diffmicro.devices.stickslip.response import (
     respond,
     unloaded_numbers,
 )
-from diffmicro.devices.stickslip.rules import FLATTEST, check_point, consistent, harmless
+from diffmicro.devices.stickslip.rules import FLATTEST, RULES
 from diffmicro.devices.stickslip.simulation import Trajectory, simulate
 from diffmicro.recheck import ByResolution
 
@@ -54,7 +54,7 @@ DEVICE = Device(
     published_setting=published_setting,
     methods=(Method("periodic", steps=STEPS),),
     recheck=ByResolution(coarser),
-    check=check_point,
+    rules=RULES,
     objection=objection,
     on_request=ON_REQUEST,
     animation="diffmicro.plot.stickslip:animation",
@@ -72,10 +72,7 @@ __all__ = [
     "STEPS",
     "Setting",
     "Trajectory",
-    "check_point",
     "coarser",
-    "consistent",
-    "harmless",
     "loaded_numbers",
     "objection",
     "published_design",

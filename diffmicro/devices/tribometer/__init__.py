@@ -37,7 +37,7 @@ from diffmicro.devices.tribometer.response import (
     objection,
     respond,
 )
-from diffmicro.devices.tribometer.rules import check_point, harmless
+from diffmicro.devices.tribometer.rules import RULES
 from diffmicro.devices.tribometer.simulation import Trajectory, simulate
 from diffmicro.recheck import ByResolution
 
@@ -54,7 +54,7 @@ DEVICE = Device(
     published_setting=published_setting,
     methods=(Method("steady", steps=STEPS),),
     recheck=ByResolution(coarser),
-    check=check_point,
+    rules=RULES,
     objection=objection,
     animation="diffmicro.plot.tribometer:animation",
 )
@@ -68,9 +68,7 @@ __all__ = [
     "STEPS",
     "Setting",
     "Trajectory",
-    "check_point",
     "coarser",
-    "harmless",
     "law_of",
     "objection",
     "published_design",

@@ -34,7 +34,7 @@ from diffmicro.devices.tumbler.response import (
     objection,
     respond,
 )
-from diffmicro.devices.tumbler.rules import HARMLESS, check_point, legal_or_harmless
+from diffmicro.devices.tumbler.rules import RULES
 from diffmicro.devices.tumbler.simulation import simulate
 from diffmicro.recheck import ByWarmStart
 
@@ -51,7 +51,7 @@ DEVICE = Device(
     published_setting=published_setting,
     methods=METHODS,
     recheck=ByWarmStart(nearby, tolerance=1e-10),
-    check=check_point,
+    rules=RULES,
     objection=objection,
     on_request=ON_REQUEST,
     carries=True,
@@ -62,7 +62,6 @@ __all__ = [
     "stall_field",
     "DEVICE",
     "Design",
-    "HARMLESS",
     "HOPS",
     "METHODS",
     "NEAR_CHANGE",
@@ -73,8 +72,6 @@ __all__ = [
     "STEPS",
     "Setting",
     "TURNS_OVER",
-    "check_point",
-    "legal_or_harmless",
     "nearby",
     "objection",
     "published_design",

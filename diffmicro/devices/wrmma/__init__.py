@@ -40,7 +40,7 @@ from diffmicro.devices.wrmma.response import (
     objection,
     respond,
 )
-from diffmicro.devices.wrmma.rules import check_point
+from diffmicro.devices.wrmma.rules import RULES
 from diffmicro.devices.wrmma.simulation import ROOM_FOR_EVENTS, Trajectory, simulate
 from diffmicro.devices.wrmma.steady import MotionState, Observed, period_map
 from diffmicro.dynamics.orbits import Search
@@ -59,7 +59,7 @@ DEVICE = Device(
     published_setting=published_setting,
     methods=METHODS,
     recheck=ByWarmStart(nearby, afresh),
-    check=check_point,
+    rules=RULES,
     objection=objection,
     cautions=CAUTIONS,
     quick=dict(search=Search(multiples=False, twins=0), window=0),
@@ -82,7 +82,6 @@ __all__ = [
     "Setting",
     "Trajectory",
     "afresh",
-    "check_point",
     "drive_period",
     "eta",
     "lump",

@@ -9,18 +9,20 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 
 from diffmicro._device import Method, method_named
+from diffmicro.autodiff.rules import substitute
 from diffmicro.devices.wrmma import scheme
 from diffmicro.devices.wrmma.design import Design, Setting
 from diffmicro.devices.wrmma.lumped import drive_period, eta, lump
-from diffmicro.devices.wrmma.rules import check_point
+from diffmicro.devices.wrmma.rules import RULES
 from diffmicro.devices.wrmma.steady import MotionState, Observed, period_map
 from diffmicro.dynamics import moreau
 from diffmicro.dynamics.fixed_point import Orbit
 from diffmicro.dynamics.orbits import SETTLE, Search, find_orbit, unstable
-from diffmicro.dynamics.window import WindowMean, substitute, window_mean
-from diffmicro.parameters import as_arrays, output, valid, whole_number
+from diffmicro.dynamics.window import WindowMean, window_mean
+from diffmicro.parameters import as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.results import RESULTS, code, finite_if_ok, from_code, raise_failure
+from diffmicro.rules import check_point, legal, where_legal
 
 
 class Response(eqx.Module):
@@ -106,7 +108,7 @@ def respond(
     Derivatives are those of the motion with `event`. With `moreau` they are derivatives of the
     discretization at fixed active set, which differ from the motion's wherever it slides or bounces.
     """
-    check_point("wrmma.respond", design, setting)
+    check_point("wrmma.respond", RULES, design, setting)
     usual = method_named("wrmma.respond", METHODS, method).steps or 0
     steps = whole_number("steps", steps, usual, 4, 10**5)
     design, setting, start = as_arrays((design, setting, start))
@@ -141,11 +143,11 @@ def _respond(
     search: Search,
     window: int,
 ) -> Response:
-    legal = valid(design, setting) & jnp.all(design.rest_gap < design.device_length)
+    allowed = legal(RULES, design, setting)
     parameters, unravel = ravel_pytree(lump(design, setting))
     # Bad lanes run on harmless numbers, so that they end, and are blanked afterwards.
     harmless, _ = ravel_pytree(lump(*as_arrays((Design(), Setting()))))
-    parameters = jnp.where(legal, parameters, harmless.astype(parameters.dtype))
+    parameters = where_legal(allowed, parameters, harmless)
     tolerance = tolerance.astype(parameters.dtype)
     speed_unit = design.rest_gap / drive_period(design, setting)
     origin = jnp.zeros(3, parameters.dtype).at[0].set(1.0)
@@ -168,13 +170,13 @@ def _respond(
             return z, seen[0]
 
         average = window_mean(go_on, orbit.arrived[0], window, ~(orbit.accepted | near))
-    return finite_if_ok(_in_units(design, setting, legal, near, orbit, average))
+    return finite_if_ok(_in_units(design, setting, allowed, near, orbit, average))
 
 
 def _in_units(
     design: Design,
     setting: Setting,
-    legal: Array,
+    allowed: Array,
     near: Array | bool,
     orbit: Orbit,
     average: WindowMean | None,
@@ -195,8 +197,8 @@ def _in_units(
     # Where the orbit is refused its derivative, NaN, goes with the number that stands in its place.
     displacement = substitute(jax.lax.stop_gradient(known), mean)
 
-    numbers = jnp.where(settled & legal, 1.0, jnp.nan)
-    shown = jnp.where(legal, 1.0, jnp.nan)
+    numbers = jnp.where(settled & allowed, 1.0, jnp.nan)
+    shown = jnp.where(allowed, 1.0, jnp.nan)
     gap_state = state * jnp.stack([design.rest_gap, speed_unit, speed_unit])
     return Response(
         velocity=displacement * speed_unit * shown,
@@ -205,11 +207,11 @@ def _in_units(
         impacts=observed.impacts / periods * numbers,
         stick_fraction=observed.stick_time / periods * numbers,
         peak_body_speed=observed.peak_speed * speed_unit * numbers,
-        period_multiple=jnp.where(settled & legal, periods, 0),
+        period_multiple=jnp.where(settled & allowed, periods, 0),
         multiplier=orbit.multiplier * shown,
         eta=eta(design, setting) * shown,
         result=from_code(
-            jnp.where(legal, _outcome(orbit, displacement), code(RESULTS.out_of_range))
+            jnp.where(allowed, _outcome(orbit, displacement), code(RESULTS.out_of_range))
         ),
         residual=orbit.residual,
         margin=observed.margin * numbers,
