@@ -16,7 +16,11 @@ BROKEN = [
     ("wrmma", dict(rest_gap=4e-4), "rest_gap = 0.0004 m"),
     ("gripper", dict(hinge=((0.0, 0.0),) * 4), "two hinges coincide"),
     ("tumbler", dict(outline="spiked", spike_height=1e-4), "do not fit into Design.thickness"),
-    ("tumbler", dict(outline="spiked", spike_base=1e-3, spike_height=1e-5), "longer than two spike bases"),
+    (
+        "tumbler",
+        dict(outline="spiked", spike_base=1e-3, spike_height=1e-5),
+        "longer than two spike bases",
+    ),
     ("stickslip", dict(back_step=0.02), "shorter than period"),
     ("stickslip", dict(corner_time=5e-6), "at most back_step"),
     ("stickslip", dict(runner_weight=2.0), "upper contacts open"),
@@ -33,7 +37,9 @@ def test_a_breach_is_a_message_for_numbers_and_a_mask_for_lanes(name, given, mes
     point = put(robot.published_design(), robot.published_setting(), given)
     with pytest.raises(ValueError, match=message):
         robot.check(f"{name}.respond", *point)
-    with pytest.raises(ValueError, match=message):  # numbers that are known while something is traced
+    with pytest.raises(
+        ValueError, match=message
+    ):  # numbers that are known while something is traced
         jax.jit(lambda x: (robot.check("here", *point), x))(1.0)
     allowed = jax.jit(lambda point: legal(robot.rules, *point))
     assert not allowed(as_arrays(point))
