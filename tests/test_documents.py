@@ -187,3 +187,16 @@ def test_a_page_runs(page, tmp_path, monkeypatch):
 def test_what_is_tested_elsewhere_is():
     assert all((ROOT / file).exists() for file in TESTED_ELSEWHERE.values())
     assert sys.version_info >= (3, 11)
+
+
+def test_the_thread_of_the_readme_is_as_short_as_it_says():
+    """From a parameter to its gradient: the files that a reader has to open."""
+    text = (ROOT / "README.md").read_text()
+    section = re.search(
+        r"^## From a design parameter .*, in (\w+) files$(.*?)^## ", text, re.S | re.M
+    )
+    assert section is not None
+    files = re.findall(r"\]\((diffmicro/[\w/]+\.py)\)", section[2])
+    numbers = "one two three four five six seven eight nine ten".split()
+    assert len(set(files)) == len(files) == 1 + numbers.index(section[1])
+    assert all(len((ROOT / file).read_text().splitlines()) < 300 for file in files)
