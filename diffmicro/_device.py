@@ -6,7 +6,7 @@ figures and the command line need to know beside that is a field here; nothing i
 
 The contract of `respond(design, setting, *, throw=True, **numerics) -> Response`:
 
-- pure, jittable, vmappable, differentiable; bad or unfinished lanes are NaN with a status that says why;
+- pure, jittable, vmappable, differentiable; bad or unfinished lanes are NaN with a status that gives the reason;
 - `throw=True` raises where values are known and there is no result (`results.raise_failure`);
 - numerics are arguments and never fields: `steps` and `method` where `methods` has them, `extra` where responses
   are on request, `start` where a state can be carried, and the names that `quick`, `lone` and `recheck` use.
@@ -54,7 +54,7 @@ def method_named(where: str, methods: Sequence[Method], name: str | None) -> Met
 
 
 def nothing_against(response: Any, design: Any, setting: Any, of: str, method: str) -> Array:
-    """The objection of a device that knows no reasons beside what every device is tested for."""
+    """The objection of a device without reasons of its own."""
     del response, design, setting, of, method
     return jnp.asarray(0)
 
@@ -180,7 +180,7 @@ def contract_breaches(device: Device) -> list[str]:
         found.append(f"{', '.join(sorted(twice))} stands in Design and in Setting; rename one")
     outputs = describe(device.Response)
     if "result" not in outputs:
-        found.append("Response has no field `result`, which says how the calculation ended")
+        found.append("Response has no field `result`, the status of the calculation")
     if not device.responses:
         found.append(
             "Response has no field with a unit; write velocity: Array = output('meaning', 'm/s')"

@@ -14,7 +14,7 @@ DIGEST = 32
 
 
 def digest(content: bytes) -> bytes:
-    """What tells a content from all others."""
+    """The SHA-256 digest of a content."""
     return hashlib.sha256(content).digest()
 
 

@@ -148,7 +148,7 @@ def evaluate(
     wrt = words.free_names(grad, module)
     if of and not wrt:
         raise words.BadInput(
-            f"--of {of} says what to differentiate; say by what, with --grad KEYS."
+            f"--of {of} names the response to differentiate; name the parameters with --grad KEYS."
         )
     first = next(iter(known))
     request = evaluation.Request(

@@ -2,7 +2,7 @@
 
 Finished chunks are kept beside the file (`FILE.part/`) until all are there, so that `--resume` goes on
 after whatever stopped the sweep. One that is stopped by Ctrl-C, or loses a process, also writes the points
-that are finished to the file, unless a whole table is there. A record beside the file says which sweep it holds.
+that are finished to the file, unless a whole table is there. A record next to the file identifies the sweep.
 """
 
 import itertools
@@ -45,7 +45,7 @@ DIRECTIONS = ("none", "up", "down", "both")
 
 
 class Options(NamedTuple):
-    """What `sweep` is told beside the device and its words."""
+    """Options of `sweep`, apart from the device and its parameters."""
 
     out: Path
     carry: str = "none"
@@ -165,7 +165,7 @@ def check_files(out: Path, plot: Path | None) -> None:
 
 
 def _check_workers(workers: int, axes: Mapping[str, Any], carry: str) -> None:
-    """`BadInput` for no processes; a note where more were asked for than help."""
+    """`BadInput` for no processes; a note where there are more than help."""
     if workers < 1:
         raise BadInput(f"--workers {workers} is not allowed; it has to be at least 1.")
     most = processors()

@@ -171,7 +171,7 @@ def _ending(
 
 
 class _Moment(NamedTuple):
-    """A step: what the state and a guard inside it depend on. `fired` tells which guard."""
+    """A step: what the state and a guard inside it depend on. `fired` marks which guard."""
 
     system: HybridSystem
     time: Array

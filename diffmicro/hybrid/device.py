@@ -154,7 +154,7 @@ def _response_class(name: str, motion: Motion, responses: Mapping[str, Observer]
     """The class of the responses, with what every device of this kind reports."""
     for key, observer in responses.items():
         what, known = observer.known(motion)
-        # What an expert's own system observes, it knows itself.
+        # A system written by hand has contacts of its own, unknown here.
         if observer.name not in known and not motion.by_hand:
             there = f"{what.split()[0]}s are {', '.join(known)}" if known else "there is none"
             raise MotionError(f"{name}.{key}: {observer.name!r} is no {what}; {there}.")
@@ -198,7 +198,7 @@ def _nearby(response: Any, tolerance: Array | float) -> dict:
 
 
 SYMMETRIC = 1e-8
-"""Drift in a period [scales] that is told from none: a motion that is symmetric has less, by rounding."""
+"""Smallest drift in a period [scales] that counts: a symmetric motion has less, by rounding."""
 
 
 def _objection(robot: Robot) -> Callable[..., Array]:

@@ -26,7 +26,7 @@ class Observer(abc.ABC):
 
     name: str
     per_period = False
-    """Whether it adds up from period to period, and is told per period of the drive."""
+    """Whether it adds up from period to period, and is reported per period of the drive."""
 
     @abc.abstractmethod
     def unit(self, motion: Motion) -> str:

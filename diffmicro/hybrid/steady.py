@@ -47,7 +47,8 @@ class Robot(NamedTuple):
 
 
 class Observed(NamedTuple):
-    """What one pass tells, in natural units and over all its periods. Where nothing drifts, `displacement` is the
+    """Auxiliary output of one pass, in natural units and over all its periods. Where nothing drifts,
+    `displacement` is the
     time that passed: not zero, so that a motion that rings down is not taken for one at rest."""
 
     displacement: Array
@@ -98,7 +99,7 @@ def settle(
     search: Search,
     window: int,
 ) -> Any:
-    """The response; `device` says what the arguments are."""
+    """The response; for the arguments see `device`."""
     allowed = legal(robot.rules, design, setting)
     tame = spare(design), spare(setting)
     design, setting = where_legal(allowed, (design, setting), tame)

@@ -3,7 +3,7 @@
 `FILE.part/` holds `sweep.json` (the fingerprint: what the chunks depend on) and a file a chunk. Each is
 written under another name and renamed, and begins with a digest of the fingerprint, its number and its
 content. So a chunk that is torn, or of another sweep, is not loaded but calculated again. A
-folder with another fingerprint is an error that says what differs.
+folder with another fingerprint is an error that lists what differs.
 """
 
 import json

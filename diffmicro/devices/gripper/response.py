@@ -98,7 +98,7 @@ NEAR = 1e-3
 
 
 def objection(response: Response, design: Design, setting: Setting, of: str, method: str) -> Array:
-    """What speaks against a gradient (or for one that is zero): a code of `reasons`, 0 for nothing."""
+    """Device-specific reason not to trust a gradient (or for a zero one): a code of `reasons`, 0 for none."""
     del design, method
     kink, nothing = reason_code("kink"), jnp.asarray(0)
     if of == "grip_force":
@@ -165,7 +165,7 @@ def _respond(design, setting, tolerance, *, steps: int, extra: tuple[str, ...]) 
     dtype = q.dtype
     shown = shown_where(allowed, outcome, dtype)
     measured = {"grip_force": state.forces[1] * model.force * shown}
-    # What is asked for has a path of its own: where that arrives it is shown, and unused paths are not compiled.
+    # Each response on request has a path of its own, shown where it arrives; unused paths are not compiled.
     if set(extra) & set(CLOSED):
         closed = walk.to("moved", -lumped.rest_tip(model)[0], 0.0)
         outcome = first_outcome(outcome, closed.outcome)

@@ -1,9 +1,9 @@
 """What a laboratory measures on a leg, as functions of its design: to identify designs from data.
 
-Three kinds of data say different things. The frequency response far from the ground knows frequencies, damping
-and gains. Velocities before and after impacts know the restitution and how modes share an impulse, and no
-mobility itself: only ratios. Short windows of motion near the ground know the products of mobilities with film
-and attraction. Ryou 2014 prints none of these, but bounce statistics in three cases: Table 3.
+Three kinds of data determine different parameters. The frequency response far from the ground determines
+frequencies, damping and gains. Velocities before and after impacts determine the restitution and how modes
+share an impulse, and no mobility itself: only ratios. Short windows of motion near the ground determine the
+products of mobilities with film and attraction. Ryou 2014 prints none of these, but bounce statistics in three cases: Table 3.
 """
 
 from typing import Any

@@ -63,7 +63,7 @@ QUIET = 1e-3
 
 
 def objection(response: Response, design: Design, setting: Setting, of: str, method: str) -> Array:
-    """Reason against a gradient that the device knows of: a dead zone, or vibration that never dies down."""
+    """Device-specific reason not to trust a gradient: a dead zone, or vibration that never dies down."""
     del design, setting, method
     if of in ("presliding", "contact_radius", "normal_force", "peak_pressure"):
         return jnp.zeros_like(code(response.result))

@@ -78,7 +78,7 @@ class Response(eqx.Module):
 
 
 ON_REQUEST = ("climb_margin", "stall_field")
-"""Responses that need many solves: only when asked for."""
+"""Responses on request, as they need many solves."""
 
 
 STEPS = 8
@@ -233,7 +233,7 @@ def _respond_implicit(
         )
     found = implicit.respond_implicit(design, setting, steps)
     shown = jnp.where(jnp.isfinite(found.max_residual), 1.0, jnp.nan)
-    none = 0.0 * shown  # not asked for by this method
+    none = 0.0 * shown  # this method has none
     outline = outline_of(design)
     perimeter = outline.perimeter()
     response = Response(
@@ -270,7 +270,7 @@ NEAR_STALL, NEAR_CLIMB, NEAR_CHANGE = 1.02, 0.02, 2e-5
 
 
 def objection(response: Response, design: Design, setting: Setting, of: str, method: str) -> Array:
-    """What the device knows against a gradient: a code of `diffmicro.reasons`, 0 for nothing."""
+    """Device-specific reason not to trust a gradient: a code of `reasons`, 0 for none."""
     if method != "event" or of in (*ON_REQUEST, "mass", "no_slip_speed"):
         return jnp.asarray(0)
     outcome = code(response.result)

@@ -27,7 +27,7 @@ def simulate(
     try:
         halves = round(2 * turns)
     except (TypeError, ValueError, OverflowError):
-        halves = turns  # no number, which the check says
+        halves = turns  # no number: the check refuses it
     half_turns = whole_number("turns * 2", halves, 2, 1, 10**4)
     steps = whole_number("steps", steps, 400, 4, 10**5)
     design, setting, start = as_arrays((design, setting, start))

@@ -54,7 +54,7 @@ class Response(eqx.Module):
 
 
 def nearby(response: Response, tolerance: Array | float) -> dict:
-    """Arguments of `respond` for a neighbor of a known motion, quickly: what certificates ask for."""
+    """Keyword arguments that warm-start `respond` near a known solution; used by certificates."""
     return dict(
         start=response.state,
         multiple=jnp.maximum(response.period_multiple, 1),
@@ -72,7 +72,7 @@ def afresh(design: Design, setting: Setting) -> dict:
 
 
 def objection(response: Response, design: Design, setting: Setting, of: str, method: str) -> Array:
-    """What speaks against a gradient here beside what every device is asked."""
+    """Device-specific reasons not to trust a gradient."""
     outcome = code(response.result)
     left = (outcome == code(RESULTS.no_orbit)) & unstable(response.residual, response.multiplier)
     found = [*(outcome == code(r) for r in (RESULTS.stalled, RESULTS.gap_collapsed)), left]
