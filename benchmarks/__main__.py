@@ -12,6 +12,7 @@ from importlib import import_module
 NAMES = (
     "moreau_sweep",
     "event_gradient",
+    "hybrid_peers",
     "gripper",
     "stickslip",
     "tumbler",

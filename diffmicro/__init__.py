@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from diffmicro.parameters import output, parameter
     from diffmicro.recheck import ByResolution, ByWarmStart, Unchecked
     from diffmicro.results import RESULTS, NoResult
+    from diffmicro.rules import Rule
     from diffmicro.tolerance import Tolerance
 
     __version__: str
@@ -38,6 +39,7 @@ _HOMES = {
     "Method": "_device",
     "NoResult": "results",
     "RESULTS": "results",
+    "Rule": "rules",
     "Tolerance": "tolerance",
     "Unchecked": "recheck",
     "basins": "attraction",
@@ -61,6 +63,7 @@ __all__ = [
     "Method",
     "NoResult",
     "RESULTS",
+    "Rule",
     "Tolerance",
     "Unchecked",
     "basins",

@@ -29,13 +29,13 @@ _DEVICES_FLAG = "xla_force_host_platform_device_count"
 _LOOP_BYTES = 1_000_000_000  # above any loop state of this library
 _VECTOR_BITS = 512  # the widest that x86 processors have
 _TESTED_JAXLIB = tuple(f"0.{minor}." for minor in range(6, 13))
-"""Versions known to take these flags; others are asked first."""
+"""Versions known to take these flags; others are tried in a process of their own first."""
 _ONE_KERNEL_SINCE = (0, 12)  # the jaxlib whose default already makes a loop one kernel
 _MAX_DEVICES = 1024
 
 
 class ConfigurationWarning(UserWarning):
-    """`configure()` could not do all that was asked; the message says what and why."""
+    """`configure()` could not apply every setting; the message names what and why."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Configuration:
     Attributes:
         flags: `XLA_FLAGS` as they stand now.
         added: the flags that this call added.
-        applied: False when something that was asked for is not in force (a warning said why).
+        applied: False when a requested setting is not in force (a warning gave the reason).
         double: whether JAX calculates in 64 bits now.
     """
 

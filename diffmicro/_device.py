@@ -6,7 +6,7 @@ figures and the command line need to know beside that is a field here; nothing i
 
 The contract of `respond(design, setting, *, throw=True, **numerics) -> Response`:
 
-- pure, jittable, vmappable, differentiable; bad or unfinished lanes are NaN with a status that says why;
+- pure, jittable, vmappable, differentiable; bad or unfinished lanes are NaN with a status that gives the reason;
 - `throw=True` raises where values are known and there is no result (`results.raise_failure`);
 - numerics are arguments and never fields: `steps` and `method` where `methods` has them, `extra` where responses
   are on request, `start` where a state can be carried, and the names that `quick`, `lone` and `recheck` use.
@@ -24,8 +24,9 @@ import equinox as eqx
 import jax.numpy as jnp
 from jax import Array
 
-from diffmicro.parameters import Parameter, check, describe
+from diffmicro.parameters import Parameter, describe
 from diffmicro.recheck import Recheck, Unchecked
+from diffmicro.rules import Rule, check_point
 from diffmicro.tolerance import Tolerance
 
 Hook = Callable[..., Any] | str
@@ -54,7 +55,7 @@ def method_named(where: str, methods: Sequence[Method], name: str | None) -> Met
 
 
 def nothing_against(response: Any, design: Any, setting: Any, of: str, method: str) -> Array:
-    """The objection of a device that knows no reasons beside what every device is tested for."""
+    """The objection of a device without reasons of its own."""
     del response, design, setting, of, method
     return jnp.asarray(0)
 
@@ -68,7 +69,8 @@ class Device:
     respond: the one entry point. simulate: `(design, setting)` -> a trajectory with `time`, for looking at.
     published_design, published_setting: `(**overrides)` -> the source's values; by default those of the class.
     methods: the numerical methods, the usual one first. recheck: how a gradient is checked again.
-    check: `(where, design, setting)` raises ValueError for values that make no sense together; traced ones pass.
+    rules: what fields of Design and Setting have to keep together; `respond` masks lanes that do not
+    (`rules.legal`).
     objection: `(response, design, setting, of, method)` -> code of a reason (`reasons.reason_code`) not to trust
     the gradient of that response here, 0 for none.
     on_request: responses that are calculated only when the argument `extra` names them.
@@ -94,7 +96,7 @@ class Device:
     published_setting: Callable[..., Any] = None  # pyright: ignore[reportAssignmentType]
     methods: tuple[Method, ...] = (Method("event"),)
     recheck: Recheck = Unchecked()
-    check: Callable[[str, Any, Any], None] = check
+    rules: tuple[Rule, ...] = ()
     objection: Callable[[Any, Any, Any, str, str], Any] = nothing_against
     on_request: tuple[str, ...] = ()
     cautions: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -128,6 +130,10 @@ class Device:
     def usual_responses(self) -> tuple[str, ...]:
         """The responses that are calculated in every case."""
         return tuple(name for name in self.responses if name not in self.on_request)
+
+    def check(self, where: str, design: Any, setting: Any) -> None:
+        """Raise ValueError for numbers out of range, or that break the rules; traced values pass."""
+        check_point(where, self.rules, design, setting)
 
     def method(self, name: str | None = None) -> Method:
         """The method of this name, the usual one without a name."""
@@ -177,7 +183,7 @@ def contract_breaches(device: Device) -> list[str]:
         found.append(f"{', '.join(sorted(twice))} stands in Design and in Setting; rename one")
     outputs = describe(device.Response)
     if "result" not in outputs:
-        found.append("Response has no field `result`, which says how the calculation ended")
+        found.append("Response has no field `result`, the status of the calculation")
     if not device.responses:
         found.append(
             "Response has no field with a unit; write velocity: Array = output('meaning', 'm/s')"

@@ -1,8 +1,37 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all, and digests that tell a torn one."""
 
 import errno
+import hashlib
+import io
 import os
+from collections.abc import Mapping
 from pathlib import Path
+
+import numpy as np
+
+DIGEST = 32
+"""Bytes of a digest (SHA-256)."""
+
+
+def digest(content: bytes) -> bytes:
+    """The SHA-256 digest of a content."""
+    return hashlib.sha256(content).digest()
+
+
+def sealed(arrays: Mapping[str, np.ndarray], mark: bytes = b"") -> bytes:
+    """Arrays as a file that begins with a digest of the mark (what they belong to) and of the rest."""
+    packed = io.BytesIO()
+    np.savez(packed, allow_pickle=False, **arrays)
+    content = packed.getvalue()
+    return digest(mark + content) + content
+
+
+def unsealed(file: bytes, mark: bytes = b"") -> dict[str, np.ndarray] | None:
+    """The arrays of such a file; None where it is torn, or belongs to something else."""
+    if file[:DIGEST] != digest(mark + file[DIGEST:]):
+        return None
+    with np.load(io.BytesIO(file[DIGEST:]), allow_pickle=False) as arrays:
+        return dict(arrays)
 
 
 def replace(path: Path, content: bytes, wait: bool = True) -> None:

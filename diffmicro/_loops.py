@@ -1,9 +1,9 @@
 """Loops that run inside `jax.shard_map` too: those of `jax.lax`, with carries that vary as the data does.
 
-Inside `shard_map` the type of an array says over which axes of the mesh it varies, and a loop's carry keeps its
-type. Most carries start from constants (a counter, a flag, zeros), which vary over none, and come back mixed
-with data, which varies. So inside `shard_map` whatever enters a loop, and whatever its body returns, is cast
-to vary over all axes. Outside nothing is changed.
+Inside `shard_map` the type of an array lists the axes of the mesh over which it varies, and a loop's carry
+keeps its type. Most carries start from constants (a counter, a flag, zeros), which vary over none, and come
+back mixed with data, which varies. So inside `shard_map` whatever enters a loop, and whatever its body returns,
+is cast to vary over all axes. Outside nothing is changed.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """Names for the array types in signatures.
 
-A name says the rank of one sample; batches come from `jax.vmap`, or are `Lanes` where a function
+A name gives the rank of one sample; batches come from `jax.vmap`, or are `Lanes` where a function
 works on any batch shape elementwise. `ScalarLike` also takes Python and NumPy numbers.
 """
 

@@ -18,7 +18,7 @@ from jax.flatten_util import ravel_pytree
 from diffmicro._device import Device
 from diffmicro.devices import as_device
 from diffmicro.fabrication.yields import share_interval
-from diffmicro.parameters import as_arrays, check, describe, put, whole_number
+from diffmicro.parameters import as_arrays, describe, put, whole_number
 from diffmicro.results import words
 from diffmicro.sweep.grids import Batch
 from diffmicro.sweep.lanes import calculate
@@ -97,7 +97,7 @@ def basins(
         raise ValueError(f"basins: {device.name} takes no state to start from.")
     design = device.published_design() if design is None else design
     setting = device.published_setting() if setting is None else setting
-    check("basins", design, setting)
+    device.check("basins", design, setting)
     starts = whole_number("basins: starts", starts, None, 10, 10**6)
     seed = whole_number("basins: seed", seed, None, 0)
     lanes = _Lanes(device, design, setting)

@@ -52,7 +52,7 @@ MATCHED = 3e-3
 
 
 class Certificate(eqx.Module):
-    """What a gradient says about itself. Codes index `VERDICTS` and `REASONS`.
+    """How far a gradient can be trusted. Codes index `VERDICTS` and `REASONS`.
 
     verdict: code of the verdict [-].
     reason: code of the reason [-].

@@ -193,6 +193,11 @@ def check(where: str, *trees: Any) -> None:
                 if value not in known.words:
                     raise ValueError(_complaint(where, tree, known, value))
                 continue
+            if known.whole and not isinstance(value, int):
+                raise ValueError(
+                    f"{where}: {type(tree).__name__}.{known.name} = {value} is not allowed; it has to be a whole "
+                    "number, because it fixes the size of the calculation."
+                )
             if not is_traced(value) and not _is_numeric(value):
                 raise ValueError(
                     f"{where}: {type(tree).__name__}.{known.name} = {value!r} is not allowed; it has to be "

@@ -22,13 +22,13 @@ REASONS = (
     Reason(
         "no_motion",
         "refused",
-        "there is no settled solution to differentiate: the status says why",
+        "there is no settled solution to differentiate: see the status",
     ),
     Reason("not_finite", "refused", "the gradient is not finite"),
     Reason(
         "dead",
         "uncertified",
-        "dead zone: the response does not change here, so its gradient is zero and says nothing of the way out",
+        "dead zone: the response does not change here, so its gradient is zero and shows no way out",
     ),
     Reason(
         "differs",

@@ -1,7 +1,7 @@
 """How a gradient is checked again: the part of a certificate that depends on what a device can do.
 
 A gradient is compared with a second one, taken in another way, and with differences of the value along one
-direction that mixes all parameters. Which second way there is, a device says by one of
+direction that mixes all parameters. A device names its second way by one of
 
 - `ByResolution`: the whole calculation at half the resolution;
 - `ByWarmStart`: a device that searches for a motion goes on from the motion found, at another tolerance, which
@@ -213,7 +213,7 @@ def mixed_direction(x: Array, value: Array, gradient: Array) -> Array:
     """Changes of all parameters at once, relative and of unlike sizes so that errors do not cancel.
 
     A parameter at zero has no relative change. It may be the end of its range, so it grows, by what the
-    gradient says would double the value.
+    gradient predicts would double the value.
     """
     i = jnp.arange(x.size, dtype=x.dtype)
     mixed = jnp.cos(1.0 + 2.4 * i)

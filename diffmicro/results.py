@@ -117,7 +117,7 @@ def first_failure(earlier: Outcome, later: Outcome) -> RESULTS:
 
 
 def found_if_ok(result: Outcome, *asked: Array) -> RESULTS:
-    """`ok` only with all that was asked for on top: `not_converged` where that was looked for in vain.
+    """`ok` only with all responses on request: `not_converged` where one of them was not found.
 
     The other numbers keep their values.
     """
@@ -131,9 +131,9 @@ def found_if_ok(result: Outcome, *asked: Array) -> RESULTS:
 def finite_if_ok(response: Any) -> Any:
     """The response of one point as it leaves a device: `ok` comes with finite numbers only.
 
-    What was `ok` with a number that is not finite is `out_of_range`, and all its numbers are NaN, as are
-    their derivatives. A response that was not asked for is None and does not count: None is the one mark of
-    "not calculated", NaN that of "no result".
+    What was `ok` with a number that is not finite is `out_of_range`, and all its numbers are NaN, as are their
+    derivatives. A response on request that was not requested is None and does not count: None is the one mark
+    of "not calculated", NaN that of "no result".
     """
     numbers, rest = eqx.partition(response, eqx.is_inexact_array)
     finite = jnp.all(jnp.stack([jnp.all(jnp.isfinite(x)) for x in jax.tree.leaves(numbers)]))

@@ -99,7 +99,7 @@ class Trial:
 
 
 def fields_have_units(trial: Trial) -> None:
-    """Every field says what it is and in which unit."""
+    """Every field has a meaning and a unit."""
     breaches = contract_breaches(trial.device)
     assert not breaches, "; ".join(breaches)
 
@@ -146,7 +146,7 @@ def gradient_is_the_slope_of_the_value(trial: Trial) -> None:
 
 
 def gradient_agrees_with_known_slopes(trial: Trial) -> None:
-    """Derivatives that the case knows from elsewhere."""
+    """Derivatives known from an independent source."""
     point = (trial.design, trial.setting)
     for name, known in trial.case.slopes.items():
         index = trial.case.wrt.index(name)
@@ -163,9 +163,9 @@ def reverse_equals_forward(trial: Trial) -> None:
 
 
 def gradient_is_certified(trial: Trial) -> None:
-    """At a smooth point the certificate says so, and its gradient is JAX's."""
+    """At a smooth point the gradient is certified, and it is JAX's."""
     case, device = trial.case, trial.device
-    # A certificate looks for the motion itself, so a cheap search is not asked of it.
+    # A certificate searches for the motion itself, so it gets no quick numerics.
     numerics = {k: v for k, v in case.numerics.items() if k not in device.quick}
     function = value_and_gradient(device, case.wrt, case.of, **numerics)
     value, gradient, certificate, _ = jax.jit(function)(trial.design, trial.setting)

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import diffmicro
+from diffmicro.command.codes import Code
 from experiments import known_experiments
 from experiments.outcome import scoreboard, write
 
@@ -29,14 +30,14 @@ def main(arguments: list[str] | None = None) -> int:
     if asked.names == ["list"]:
         for name, experiment in known.items():
             print(f"{name:22} {experiment.title}")
-        return 0
+        return Code.OK
     names = list(known) if asked.names == ["all"] else asked.names
     for name in names:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]}?" if near else "`list` shows them all."
             print(f"experiments: there is no {name!r}. {hint}", file=sys.stderr)
-            return 2
+            return Code.BAD_INPUT
 
     diffmicro.configure(double=True)
     for name in names:
@@ -48,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
     records = [json.loads(file.read_text()) for file in files if file.exists()]
     (asked.out / "scoreboard.md").write_text(scoreboard(records))
     print(f"Records, figures and scoreboard.md are in {asked.out}.")
-    return 0
+    return Code.OK
 
 
 if __name__ == "__main__":

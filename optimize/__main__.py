@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from diffmicro import configure
-from diffmicro.command.optimizing import EXIT_CODES
+from diffmicro.command.codes import OF_SEARCH, Code
 from diffmicro.design import run_study, summary
 from diffmicro.design.run import FolderRefused
 from optimize import COMPARED, PROGRAMS, STUDIES
@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     (name,) = options.studies
     if name == "list":
         print("\n".join((*STUDIES, *PROGRAMS)))
-        return 0
+        return Code.OK
     if options.resume and name in PROGRAMS:
         parser.error(f"--resume: {name} is more than one search; run it anew.")
     configure(double=True)
@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
         # A file or a pipe has no width of its own.
         width = None if sys.stdout.isatty() else WIDTH
         Console(highlight=False, markup=False, width=width).print(shown)
-    return EXIT_CODES[found["status"]]
+    return OF_SEARCH[found["status"]]
 
 
 def _folder(name: str, resume: bool) -> Path:
@@ -93,7 +93,7 @@ def _compare(names: list[str] | tuple[str, ...], seed: int) -> int:
         rows.append(module.compare(seed) if study is None else compare(study, seed))
         print(f"compared {name}", file=sys.stderr, flush=True)
     print(table(rows))
-    return 0
+    return Code.OK
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ STAGES = [
         "results",
         "reasons",
         "parameters",
+        "rules",
         "tolerance",
         "units",
         "_configure",

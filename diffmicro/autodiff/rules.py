@@ -53,6 +53,14 @@ def change_along(function: Callable[[Any], Any], given: Any, changes: Changes) -
     return jax.jvp(along, [leaves[i] for i in moved], [changes[i] for i in moved])[1]
 
 
+def substitute(value: Array, original: Array) -> Array:
+    """`value` in the place of `original`, with the derivative of `original`.
+
+    For a mean that stands where an orbit was refused: the refusal, a derivative that is NaN, remains.
+    """
+    return known(lambda _value, _original, changes: changes[0], value, original)
+
+
 def explicit(function: Callable[..., Array]) -> Callable[..., Array]:
     """`function` (vector, others) -> array with derivatives by the vector of any order and mode from its
     forward mode alone. The others carry none."""

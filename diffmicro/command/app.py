@@ -12,10 +12,10 @@ from typing import Annotated, Any
 
 import typer
 
+from diffmicro.command.codes import Code
+
 COLLECT_AFTER = 200_000
 """Objects made between two collections of garbage."""
-
-OK, BAD_INPUT, NOT_CONVERGED, INTERRUPTED, NO_READER = 0, 2, 3, 130, 141
 
 app = typer.Typer(
     name="diffmicro",
@@ -54,7 +54,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         app(args=arguments, prog_name="diffmicro")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
-    return OK
+    return Code.OK
 
 
 def _reporting(command: Any) -> Any:
@@ -72,17 +72,17 @@ def _reporting(command: Any) -> Any:
         except BrokenPipeError:  # `| head -1` has what it wants
             # Python flushes once more at its end, and would complain.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = NO_READER
+            code = Code.NO_READER
         except BadInput as problem:
             print(f"diffmicro: {problem}", file=sys.stderr)
-            code = BAD_INPUT
+            code = Code.BAD_INPUT
         except OSError as problem:
             print(f"diffmicro: {told(problem)}", file=sys.stderr)
-            code = BAD_INPUT
+            code = Code.BAD_INPUT
         except KeyboardInterrupt:
             print("diffmicro: interrupted.", file=sys.stderr)
-            code = INTERRUPTED
-        raise typer.Exit(code or OK)
+            code = Code.INTERRUPTED
+        raise typer.Exit(code or Code.OK)
 
     return reporting
 
@@ -150,7 +150,7 @@ def evaluate(
     wrt = words.free_names(grad, module)
     if of and not wrt:
         raise words.BadInput(
-            f"--of {of} says what to differentiate; say by what, with --grad KEYS."
+            f"--of {of} names the response to differentiate; name the parameters with --grad KEYS."
         )
     first = next(iter(known))
     request = evaluation.Request(
@@ -168,8 +168,8 @@ def evaluate(
             for part in output.answer_tables(request, answer, given):
                 page.print(part)
         if answer.status in FAILURES:
-            return NOT_CONVERGED
-        return BAD_INPUT if answer.status in ("invalid_input", "out_of_range") else OK
+            return Code.NOT_CONVERGED
+        return Code.BAD_INPUT if answer.status in ("invalid_input", "out_of_range") else Code.OK
     lines = [
         line if isinstance(line, words.BadInput) else given | dict(line)
         for line in words.file_points(points)
@@ -183,7 +183,7 @@ def evaluate(
             for part in output.answer_tables(request, answer, _values(lines[number - 1])):
                 page.print(part)
             sys.stdout.flush()
-    return OK
+    return Code.OK
 
 
 @app.command()
@@ -379,7 +379,7 @@ def animate(
     except ValueError as complaint:
         raise words.BadInput(str(complaint)) from None
     console(stderr=True).print(f"The motion of {device} to {out}", soft_wrap=True)
-    return OK
+    return Code.OK
 
 
 @app.command()

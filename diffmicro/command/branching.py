@@ -13,13 +13,12 @@ import numpy as np
 
 from diffmicro._device import Device, hooked
 from diffmicro.command import words
+from diffmicro.command.codes import Code
 from diffmicro.command.output import console
 from diffmicro.command.sweeping import check_files, progress
 from diffmicro.command.words import BadInput
 from diffmicro.devices import OWN
 from diffmicro.sweep import Table, writer
-
-OK, NOT_CONVERGED, INTERRUPTED = 0, 3, 130
 
 UNFINISHED = ("not_converged", "step_limit")
 """Ends at which a branch would go on."""
@@ -72,7 +71,7 @@ def run_branches(
     if interrupted:
         kept = f" The finished branches are in {out}." if found else ""
         print(f"diffmicro: Interrupted.{kept}", file=sys.stderr)
-        return INTERRUPTED
+        return Code.INTERRUPTED
     if not found:
         print(
             f"diffmicro: none of {seeds} simulations from rest between {along.key} = {along.low:g} "
@@ -81,9 +80,9 @@ def run_branches(
             "--seeds.",
             file=sys.stderr,
         )
-        return NOT_CONVERGED
+        return Code.NOT_CONVERGED
     lost = any(end in UNFINISHED for branch in found for end in branch.ends)
-    return NOT_CONVERGED if lost else OK
+    return Code.NOT_CONVERGED if lost else Code.OK
 
 
 def branches_table(module: Device, branches: Sequence[Any]) -> Table:

@@ -25,11 +25,11 @@ from diffmicro.sweep.lanes import (
 )
 
 NUMBERS = ("residual", "margin", "multiplier", "discrepancy", "error_estimate")
-"""What a certificate says in numbers."""
+"""The numbers of a certificate."""
 
 
 class Request(NamedTuple):
-    """What is asked of every point.
+    """What is calculated at every point.
 
     wrt: keys to differentiate by; none: no gradient.
     of: responses to differentiate.

@@ -15,14 +15,12 @@ from rich.text import Text
 
 from diffmicro._device import Device
 from diffmicro.command import words
+from diffmicro.command.codes import OF_SEARCH
 from diffmicro.command.output import console
 from diffmicro.command.words import BadInput
 
 if TYPE_CHECKING:
     from diffmicro.design import Objective, Problem, Tolerance
-
-EXIT_CODES = {"ok": 0, "stopped": 0, "not_converged": 3, "interrupted": 130}
-"""Exit code for each way in which a search ends."""
 
 
 def run_optimize(
@@ -70,7 +68,7 @@ def run_optimize(
         print(json.dumps(study, allow_nan=False))
     else:
         _print(study, response)
-    return EXIT_CODES[result.status]
+    return OF_SEARCH[result.status]
 
 
 def _problem(

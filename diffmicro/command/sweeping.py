@@ -2,7 +2,7 @@
 
 Finished chunks are kept beside the file (`FILE.part/`) until all are there, so that `--resume` goes on
 after whatever stopped the sweep. One that is stopped by Ctrl-C, or loses a process, also writes the points
-that are finished to the file, unless a whole table is there. A record beside the file says which sweep it holds.
+that are finished to the file, unless a whole table is there. A record next to the file identifies the sweep.
 """
 
 import itertools
@@ -19,6 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from diffmicro._device import Device
 from diffmicro._files import told
 from diffmicro.command import words
+from diffmicro.command.codes import Code
 from diffmicro.command.output import console
 from diffmicro.command.words import BadInput
 from diffmicro.devices import OWN
@@ -42,11 +43,9 @@ from diffmicro.sweep.store import differences
 
 DIRECTIONS = ("none", "up", "down", "both")
 
-INTERRUPTED, FAILED = 130, 1
-
 
 class Options(NamedTuple):
-    """What `sweep` is told beside the device and its words."""
+    """Options of `sweep`, apart from the device and its parameters."""
 
     out: Path
     carry: str = "none"
@@ -81,19 +80,19 @@ def run_sweep(device: str, given: Mapping[str, str], options: Options) -> int:
     file = _File(out, size(axes, carry), mark, plot, f"{device}: {held}" if held else device)  # type: ignore[arg-type]
     store = Store(beside(out), options.resume)
     if options.resume and _done_already(file, store):
-        return 0
+        return Code.OK
     parts = sweep(module, axes, workers=options.workers, store=store, **asked, **start.numerics)
     pieces: list[Table] = []
-    code, problem = 0, ""
+    code, problem = Code.OK, ""
     try:
         with closing(parts), progress("sweep", file.count) as advance:
             for piece in parts:
                 pieces.append(piece)
                 advance(len(piece))
     except KeyboardInterrupt:
-        code, problem = INTERRUPTED, "Interrupted."
+        code, problem = Code.INTERRUPTED, "Interrupted."
     except WorkerDied as death:
-        code, problem = FAILED, str(death)
+        code, problem = Code.DIED, str(death)
     except StoreError as complaint:
         raise BadInput(str(complaint)) from None
     except ValueError as complaint:
@@ -167,7 +166,7 @@ def check_files(out: Path | None, plot: Path | None) -> None:
 
 
 def _check_workers(workers: int, axes: Mapping[str, Any], carry: str) -> None:
-    """`BadInput` for no processes; a note where more were asked for than help."""
+    """`BadInput` for no processes; a note where there are more than help."""
     if workers < 1:
         raise BadInput(f"--workers {workers} is not allowed; it has to be at least 1.")
     most = processors()

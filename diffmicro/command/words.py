@@ -62,7 +62,7 @@ def responses(module: Device) -> dict[str, Parameter]:
 
 
 def usual(module: Device) -> tuple[str, ...]:
-    """The responses that are calculated without being asked for."""
+    """The responses that are always calculated."""
     return module.usual_responses
 
 

@@ -29,7 +29,7 @@ FORMS = "a name from `diffmicro list`, package.module:NAME, or path/to/file.py:N
 
 
 class UnknownDevice(ValueError):
-    """No device is there under this name, or what is there is none. The message says what to change."""
+    """No device is there under this name, or what is there is no device. The message names what to change."""
 
 
 def device(reference: str) -> Device:

@@ -23,7 +23,7 @@ the branch ends. Corners are located to `Stride.shortest`, grazing as far as New
 towards it (in the WRMMA to 1e-5 of the frequency).
 
 Ends: `bound`: the parameter left its range. `grazing`: see above. `closed`: back at the start.
-`step_limit`: more points than asked for. `not_converged`: no next point at the shortest length, for
+`step_limit`: more points than allowed. `not_converged`: no next point at the shortest length, for
 another reason. This runs on the host and is for looking: its numbers carry no derivatives.
 """
 
@@ -204,7 +204,7 @@ def follow(
 ) -> Branch:
     """The branch through the orbit near `state` at parameter `at`, both ways, within [low, high].
 
-    `watch` is told how many points were added, again and again. Raises `NoOrbit` when there is no orbit
+    `watch` is called with the number of points added since its last call. Raises `NoOrbit` when there is no orbit
     near the state.
     """
     if not low <= at <= high or not low < high:

@@ -67,7 +67,7 @@ def settle(advance: Callable[[Array], Array], start: Array, most: int = MOST_PER
     """Simulate by `advance`, one period a call, until two states agree within `AGREE` or rounding.
 
     In a batch, lanes that have settled stand still. `earlier` is the defect half-way through, by
-    which a slow approach is told from none.
+    which a slow approach counts as one.
     """
     close = _close(start)
     far = jnp.full((), jnp.inf, start.dtype)

@@ -42,10 +42,10 @@ FULL_PASSES = 2
 """Newton iterations kept for passes that know the parameters too."""
 
 STABLE = 0.99
-"""Largest multiplier accepted: slower decay than 1 % a period cannot be told from none."""
+"""Largest multiplier accepted: decay slower than 1 % a period counts as none."""
 
 COARSE_WARMUP = 100.0
-"""Tolerance of the warm-up over that of the search: what it forgets need not be exact."""
+"""Tolerance of the warm-up over that of the search: transients decay, so its errors do not matter."""
 
 NEAR = 0.5
 """Distance [natural units] from which the simulation has to be seen to approach the orbit."""
@@ -67,12 +67,12 @@ MAX_MULTIPLE = 8
 class Search(NamedTuple):
     """How orbits are looked for.
 
-    warmup: periods simulated from the start before Newton's method [-]; 0 starts where it is told to.
-    verify: periods simulated on to see that the motion approaches the orbit [-]; 0: not looked at.
+    warmup: periods simulated from the start before Newton's method [-]; 0: Newton's method starts at `start`.
+    verify: periods simulated on to see that the motion approaches the orbit [-]; 0: not checked.
     newton: most Newton iterations [-].
     multiples: whether longer periods are looked for when period 1 is not accepted.
     twins: how many motions from slightly different starts have to reach the same orbit [-].
-    compact: simulate by passes that know their derivatives: slower, but only one program to compile.
+    compact: reuse the compiled Newton pass for simulation: slower, but it compiles once.
     """
 
     warmup: int = 40

@@ -40,7 +40,7 @@ def _sum(terms: Sequence[Coefficient]) -> Coefficient:
 
 
 class Series:
-    """A function of time given by its Taylor coefficients, each computed when first asked for.
+    """A function of time given by its Taylor coefficients, each computed on first use.
 
     `products` lists the results of nonlinear operations on the series of one motion: what a solver may
     want to store rather than have recomputed (see `kernel`).

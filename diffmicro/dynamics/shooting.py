@@ -1,6 +1,6 @@
 """Newton's method on a map of states over periods: what `orbits` shoots with.
 
-A pass (state z, periods n) -> (P^n z, its derivative by z, what else it tells) is run until |P^n z - z| is
+A pass (state z, periods n) -> (P^n z, its derivative by z, auxiliary output) is run until |P^n z - z| is
 small. A Newton step that does not help is replaced by n periods of simulation. Whether the fixed point that
 comes out is a motion that the system settles to is not asked here.
 """
@@ -24,7 +24,7 @@ Pass = Callable[[Array, Array], tuple[Array, Array, Any]]
 
 
 class Shot(NamedTuple):
-    """Newton's method under way: `point` was tried last, `onward` comes next, `known` is what a pass told."""
+    """Newton's method under way: `point` was tried last, `onward` comes next, `known` is its auxiliary output."""
 
     tries: Array
     residual: Array

@@ -1,17 +1,16 @@
 """One advance of a hybrid motion: a Taylor step to its end, to the end of a segment, or to the first event.
 
-The state is carried by its own Taylor series (`series`) to whatever comes first: the end of the step, the end of a
+The state is carried by its own Taylor series (`taylor`) to whatever comes first: the end of the step, the end of a
 segment of the drive (a switch at a known time), or the first root of a guard (`roots`), where the system's
 transition applies. The event time depends on state and parameters, and that dependence is kept, so derivatives
 through any number of events contain the saltation terms by themselves, forward and reverse.
 
 Lanes never wait for each other: every advance of every lane does the same arithmetic.
 
-A step is `1 / steps` of the period at most, and shorter where the last Taylor coefficient says that the series
-converges slowly (Jorba and Zou 2005); the length carries no derivative.
+A step is `1 / steps` of the period at most, and shorter where the series converges slowly; the length carries no
+derivative.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -22,7 +21,7 @@ from diffmicro.autodiff.rules import Changes, change_along, known
 from diffmicro.dynamics import roots
 from diffmicro.dynamics.kernel import Kernel
 from diffmicro.dynamics.roots import NEVER, first_crossing, pick
-from diffmicro.dynamics.series import Series, line, series, value
+from diffmicro.dynamics.series import value
 from diffmicro.dynamics.system import (
     Drive,
     HybridSystem,
@@ -33,6 +32,7 @@ from diffmicro.dynamics.system import (
     State,
     Step,
 )
+from diffmicro.dynamics.taylor import Taylor, taylor
 
 
 class Motion(NamedTuple):
@@ -68,15 +68,16 @@ def advance(
     """One advance: to the end of a step, of a segment, or to the first event."""
     segment = schedule.segment(motion.segment)
     reach = _reach(segment, motion, numerics)
-    taylor = _taylor(system, segment, motion, reach, numerics, kern)
-    ending = _ending(system, motion, reach, taylor, kern)
+    start = (motion.time, motion.state, motion.mode)
+    along = taylor(system, segment, start, reach.length, numerics, kern)
+    ending = _ending(system, motion, reach, along, kern)
     clock = jnp.where(ending.finished, segment.end, motion.time + ending.duration * reach.length)
     fired = ending.fired
     record = motion.record
     if record is not None:
         step = Step(
-            taylor.states,
-            taylor.guards,
+            along.states,
+            along.guards,
             ending.duration,
             reach.length,
             fired,
@@ -125,41 +126,6 @@ def _reach(segment: Segment, motion: Motion, numerics: Numerics) -> _Reach:
     return _Reach(whole, jnp.where(instant, whole, jax.lax.stop_gradient(whole)), last, instant)
 
 
-class _Taylor(NamedTuple):
-    """The motion over a step as polynomials of its share.
-
-    states, guards: their coefficients. drive, rise: the drive at its start, and its change over the step.
-    accurate: share of the step up to which the series is accurate.
-    """
-
-    states: State
-    guards: tuple[list[Array], ...]
-    drive: Drive
-    rise: Drive
-    accurate: Array
-
-
-def _taylor(
-    system: HybridSystem,
-    segment: Segment,
-    motion: Motion,
-    reach: _Reach,
-    numerics: Numerics,
-    kern: Kernel,
-) -> _Taylor:
-    h, order = reach.length, numerics.order
-    drive, rise = segment.drive(motion.time), segment.rise(h)
-    along = jax.tree.map(line, drive, rise)
-    time = line(motion.time, h)
-    states, watch = _solution(system, time, motion.state, motion.mode, along, h, order, kern)
-    quality = numerics.tolerance / (_largest(states, order) + jnp.finfo(h.dtype).tiny)
-    # The eighth root is three square roots, which vectorize; near enough for orders 6 to 9.
-    accurate = jax.lax.stop_gradient(jnp.minimum(1.0, jnp.sqrt(jnp.sqrt(jnp.sqrt(quality)))))
-    guards = tuple(_filled(series(g), h, order) for g in watch())
-    polynomials = type(motion.state)(*(_filled(s, h, order) for s in states))
-    return _Taylor(polynomials, guards, drive, rise, accurate)
-
-
 class _Ending(NamedTuple):
     """How a step ends.
 
@@ -175,10 +141,10 @@ class _Ending(NamedTuple):
 
 
 def _ending(
-    system: HybridSystem, motion: Motion, reach: _Reach, taylor: _Taylor, kern: Kernel
+    system: HybridSystem, motion: Motion, reach: _Reach, along: Taylor, kern: Kernel
 ) -> _Ending:
-    accurate = taylor.accurate
-    crossing = first_crossing(list(taylor.guards), accurate, kern)
+    accurate = along.accurate
+    crossing = first_crossing(list(along.guards), accurate, kern)
     fires = (crossing.time < NEVER) & ~crossing.misordered
     duration = jnp.where(fires, crossing.time, accurate)
     duration = jnp.where(crossing.misordered, 0.0, duration)
@@ -190,10 +156,10 @@ def _ending(
         system,
         motion.time,
         jax.lax.stop_gradient(reach.length),
-        taylor.states,
+        along.states,
         motion.mode,
-        taylor.drive,
-        taylor.rise,
+        along.drive,
+        along.rise,
         crossing.fired,
     )
     duration = jnp.where(fires, roots.root(_guard_at, moment, duration), duration)
@@ -205,7 +171,7 @@ def _ending(
 
 
 class _Moment(NamedTuple):
-    """A step: what the state and a guard inside it depend on. `fired` tells which guard."""
+    """A step: what the state and a guard inside it depend on. `fired` marks which guard."""
 
     system: HybridSystem
     time: Array
@@ -251,53 +217,3 @@ def _guard_at(moment: _Moment, share: Array) -> Array:
     time, drive = moment.at(share)
     state = _followed(moment, share)
     return pick(moment.fired, moment.system.guards(time, state, moment.mode, drive))
-
-
-def _solution(
-    system: HybridSystem,
-    time: Series,
-    state: State,
-    mode: Mode,
-    drive: Drive,
-    h: Array,
-    order: int,
-    kern: Kernel,
-) -> tuple[State, Callable[[], tuple[Any, ...]]]:
-    """The state as series, each order of all its entries kept together, and what gives the guards."""
-    rates: list[Series] = []
-    products: list[Series] = []
-
-    def entry(i: int, start: Array) -> Series:
-        def rule(k: int) -> Any:
-            if k == 0:
-                return start
-            rate = rates[i][k - 1]
-            return None if rate is None else rate * h * (1.0 / k)
-
-        return Series(rule, products)
-
-    states = type(state)(*(entry(i, s) for i, s in enumerate(state)))
-    flow, watch = system.laws(time, states, mode, drive)
-    rates.extend(series(r) for r in flow)
-    # Order by order, what the next order is built from is stored once.
-    for k in range(1, order + 1):
-        computed = [(s, k) for s in states] + [(p, k - 1) for p in products]
-        computed = [(s, j) for s, j in computed if s[j] is not None]
-        for (s, j), kept in zip(computed, kern.keep([s[j] for s, j in computed]), strict=True):
-            s.replace(j, kept)
-    return states, watch
-
-
-def _largest(states: State, order: int) -> Array:
-    """Largest of the last coefficients; of the last two for the first entry, should one vanish."""
-    ends = [s[order] for s in states if s[order] is not None] + [states[0][order - 1]]
-    worst = jnp.zeros_like(states[0][0])
-    for c in ends:
-        if c is not None:
-            worst = jnp.maximum(worst, jnp.abs(jax.lax.stop_gradient(c)))
-    return worst
-
-
-def _filled(s: Series, like: Array, order: int) -> list[Array]:
-    zero = jnp.zeros_like(like)
-    return [zero if c is None else jnp.asarray(c, like.dtype) for c in s.coefficients(order)]

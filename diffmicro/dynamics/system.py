@@ -128,7 +128,7 @@ class Step(NamedTuple):
 
 
 class HybridSystem(eqx.Module):
-    """What a device says of its motion. Parameters are fields; times are in periods.
+    """The equations of a motion. Parameters are fields; times are in periods.
 
     The same `flow` and `guards` are evaluated on numbers and on Taylor series.
     """
@@ -148,8 +148,7 @@ class HybridSystem(eqx.Module):
     def laws(
         self, time: Any, state: State, mode: Mode, drive: Drive
     ) -> tuple[State, Callable[[], tuple[Any, ...]]]:
-        """`flow`, and a function that gives `guards`. A system whose guards need what its flow has
-        calculated already says both here."""
+        """`flow`, and a function that gives `guards`. Override it to share work between the two."""
         return (
             self.flow(time, state, mode, drive),
             lambda: self.guards(time, state, mode, drive),

@@ -13,7 +13,6 @@ import jax.numpy as jnp
 from jax import Array
 
 from diffmicro import _loops as loops
-from diffmicro.autodiff.rules import known
 
 BATCHES = 10
 """Parts of a window, from whose means the spread is estimated."""
@@ -46,11 +45,3 @@ def window_mean(
     end, means = loops.scan(batch, jax.lax.stop_gradient(start), None, length=BATCHES)
     spread = jnp.std(means) * (BATCHES / (BATCHES - 1)) ** 0.5 / BATCHES**0.5
     return WindowMean(jnp.mean(means), spread, end)
-
-
-def substitute(value: Array, original: Array) -> Array:
-    """`value` in the place of `original`, with the derivative of `original`.
-
-    For a mean that stands where an orbit was refused: the refusal, a derivative that is NaN, remains.
-    """
-    return known(lambda _value, _original, changes: changes[0], value, original)

@@ -19,7 +19,7 @@ from diffmicro.design.problem import Constraint
 from diffmicro.devices import as_device
 from diffmicro.fabrication.scatter import Scatter, scatter
 from diffmicro.fabrication.yields import Center, Judge, Yield, estimate
-from diffmicro.parameters import check, whole_number
+from diffmicro.parameters import whole_number
 from diffmicro.reasons import VERDICTS
 from diffmicro.results import words
 from diffmicro.sweep.grids import Batch
@@ -52,7 +52,7 @@ def tolerances(
     device = as_device(device)
     design = device.published_design() if design is None else design
     setting = device.published_setting() if setting is None else setting
-    check("tolerances", design, setting)
+    device.check("tolerances", design, setting)
     parts = whole_number("tolerances: parts", parts, None, 20, 10**7)
     seed = whole_number("tolerances: seed", seed, None, 0)
     for limit in limits:

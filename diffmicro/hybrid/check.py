@@ -18,7 +18,7 @@ from diffmicro.parameters import as_arrays
 
 
 class MotionError(TypeError):
-    """A motion that cannot be calculated as it is declared. The message says what to change."""
+    """A motion that cannot be calculated as it is declared. The message names what to change."""
 
 
 @cache

@@ -18,12 +18,11 @@ from diffmicro.hybrid.check import MotionError, checked
 from diffmicro.hybrid.motion import Motion
 from diffmicro.hybrid.observers import Drift, Observer
 from diffmicro.hybrid.steady import STEPS, TOLERANCE, Robot, begin, settle, traced
-from diffmicro.parameters import as_arrays, check, describe, output, whole_number
+from diffmicro.parameters import as_arrays, describe, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.recheck import ByWarmStart
 from diffmicro.results import RESULTS, code, raise_failure
-
-Check = Callable[[str, Any, Any], None]
+from diffmicro.rules import Rule, check_point
 
 
 def device(
@@ -35,18 +34,19 @@ def device(
     *,
     responses: Mapping[str, Observer],
     source: str,
+    rules: tuple[Rule, ...] = (),
     **given: Any,
 ) -> Device:
     """A `Device` that settles to periodic motions of `motion` and reports `responses`.
 
-    `given`: other fields of `Device`, such as `published_setting`, `cautions`, `check` or `animation`.
+    `rules`: what numbers of Design and Setting have to keep together. `given`: other fields of `Device`, such
+    as `published_setting`, `cautions` or `animation`.
     """
     motion = motion() if isinstance(motion, type) else motion
     names, observers = tuple(responses), tuple(responses.values())
     _check_starts(name, motion, Setting)
-    robot = Robot(motion, names, observers, _response_class(name, motion, responses))
-
-    known = (name, robot, Design, Setting, given.pop("check", check))
+    robot = Robot(motion, names, observers, rules, _response_class(name, motion, responses))
+    known = (name, robot, Design, Setting)
     usual: dict[str, Any] = dict(
         methods=(Method("event", steps=STEPS),),
         recheck=ByWarmStart(_nearby, _afresh(robot)),
@@ -65,12 +65,12 @@ def device(
         Response=robot.Response,
         respond=_respond(*known),
         simulate=_simulate(*known),
-        check=known[-1],
+        rules=rules,
         **(usual | given),
     )
 
 
-def _respond(name: str, robot: Robot, Design: type, Setting: type, check: Check) -> Callable:
+def _respond(name: str, robot: Robot, Design: type, Setting: type) -> Callable:
     def respond(
         design: Any,
         setting: Any,
@@ -90,7 +90,7 @@ def _respond(name: str, robot: Robot, Design: type, Setting: type, check: Check)
         close to the motion. `window`: periods over which a motion that does not settle is averaged. `tolerance`:
         of steps [natural units]. `throw`: raise an error when there is no result, where values are known.
         """
-        check(f"{name}.respond", design, setting)
+        check_point(f"{name}.respond", robot.rules, design, setting)
         checked(robot.motion, Design, Setting)
         _check_start(f"{name}.respond", robot, start)
         steps = whole_number("steps", steps, STEPS, 4, 10**5)
@@ -106,12 +106,12 @@ def _respond(name: str, robot: Robot, Design: type, Setting: type, check: Check)
     return respond
 
 
-def _simulate(name: str, robot: Robot, Design: type, Setting: type, check: Check) -> Callable:
+def _simulate(name: str, robot: Robot, Design: type, Setting: type) -> Callable:
     def simulate(
         design: Any, setting: Any, *, periods: int = 1, start: Any = None, steps: int = 200
     ) -> Any:
         """The motion over `periods` drive periods from rest, or from `start`; each event is one more point."""
-        check(f"{name}.simulate", design, setting)
+        check_point(f"{name}.simulate", robot.rules, design, setting)
         checked(robot.motion, Design, Setting)
         _check_start(f"{name}.simulate", robot, start)
         whole_number("periods", periods, 1, 1, 10**4)
@@ -163,7 +163,7 @@ def _response_class(name: str, motion: Motion, responses: Mapping[str, Observer]
     """The class of the responses, with what every device of this kind reports."""
     for key, observer in responses.items():
         what, known = observer.known(motion)
-        # What an expert's own system observes, it knows itself.
+        # A system written by hand has contacts of its own, unknown here.
         if observer.name not in known and not motion.by_hand:
             there = f"{what.split()[0]}s are {', '.join(known)}" if known else "there is none"
             raise MotionError(f"{name}.{key}: {observer.name!r} is no {what}; {there}.")
@@ -207,7 +207,7 @@ def _nearby(response: Any, tolerance: Array | float) -> dict:
 
 
 SYMMETRIC = 1e-8
-"""Drift in a period [scales] that is told from none: a motion that is symmetric has less, by rounding."""
+"""Smallest drift in a period [scales] that counts: a symmetric motion has less, by rounding."""
 
 
 def _objection(robot: Robot) -> Callable[..., Array]:

@@ -1,7 +1,7 @@
 """Drives over one period of time: harmonic, or linear on segments (square, sawtooth, steps, samples).
 
-A drive is a pure number under its name; `accelerations` says what it drives. A segmented drive is passed to the
-engine as it is, so that a switch is met exactly and its instant has a derivative.
+A drive is a pure number under its name; `accelerations` multiplies it by what it drives. A segmented drive is
+passed to the engine as it is, so that a switch is met exactly and its instant has a derivative.
 """
 
 import abc

@@ -140,15 +140,14 @@ class Motion:
 
     @cached_property
     def State(self) -> Any:
-        """NamedTuple of all states. `load` has the rigid contacts' forces as its rate: while everything rests,
-        only their series says how finely the guards of release have to be resolved."""
-        return namedtuple("State", [*self.units_of, *(["load"] if self.rigid else [])])
+        """NamedTuple of all states."""
+        return namedtuple("State", list(self.units_of))
 
     def state_of(self, values: Mapping[str, Any], units: Mapping[str, Any]) -> Any:
         """The state in natural units from values in SI, 0 where none is given."""
         zero = 0.0 * units[self.names[0]]
         natural = {n: (values.get(n, zero) + zero) / units[n] for n in units}
-        return self.State(*(natural.get(name, zero) for name in self.State._fields))
+        return self.State(**natural)
 
     @cached_property
     def Mode(self) -> Any:

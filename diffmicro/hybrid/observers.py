@@ -12,6 +12,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro.dynamics.margin import Margin
 from diffmicro.dynamics.roots import stationary_point
 from diffmicro.dynamics.series import value
 from diffmicro.dynamics.system import HybridSystem, Schedule, Step
@@ -25,7 +26,7 @@ class Observer(abc.ABC):
 
     name: str
     per_period = False
-    """Whether it adds up from period to period, and is told per period of the drive."""
+    """Whether it adds up from period to period, and is reported per period of the drive."""
 
     @abc.abstractmethod
     def unit(self, motion: Motion) -> str:
@@ -189,16 +190,16 @@ def smallest(name: str) -> Extreme:
 
 
 class Record(NamedTuple):
-    """Gathered over periods. stick: time in which all that could drift sticks. margin: see `Step.margin`.
-
-    since, landmark: time since the last event or switch, and whether that was an event.
-    """
+    """Gathered over periods. seen: by the observers. stick: time in which all that could drift sticks."""
 
     seen: tuple[Array, ...]
     stick: Array
-    margin: Array
-    since: Array
-    landmark: Array
+    course: Margin
+
+    @property
+    def margin(self) -> Array:
+        """Distance to the nearest change of the sequence of modes [periods]."""
+        return self.course.nearest
 
 
 class Watched(HybridSystem):
@@ -238,7 +239,7 @@ class Watched(HybridSystem):
         """Nothing seen yet."""
         zero = jnp.zeros_like(state[0])
         seen = tuple(o.blank(self.motion, state) for o in self.observers)
-        return Record(seen, zero, zero + 1.0, zero + 1.0, zero)
+        return Record(seen, zero, Margin.unknown(zero))
 
     def observe(self, record: Record, step: Step, state: Any) -> Record:
         """All observers, the time at rest, and the distance to the nearest change of the sequence of modes."""
@@ -249,17 +250,10 @@ class Watched(HybridSystem):
         )
         spent = step.duration * step.length
         rests = resting(m, step.mode)
-        since = record.since + spent
-        event = jnp.any(jnp.stack(step.fired))
-        landmark = event | step.switched
-        # Two switches of the drive keep their distance whatever the motion does.
-        apart = jnp.where(landmark & (event | (record.landmark > 0)) & (since > 0), since, 1.0)
         return Record(
             seen,
             stick=record.stick + jnp.where(rests, spent, 0.0),
-            margin=jnp.minimum(record.margin, jnp.minimum(apart, step.margin())),
-            since=jnp.where(landmark, 0.0, since),
-            landmark=jnp.where(landmark, jnp.where(event, 1.0, 0.0), record.landmark),
+            course=record.course.after(step),
         )
 
 

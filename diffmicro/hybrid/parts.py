@@ -100,7 +100,7 @@ class Impact(_Stop):
 
 @dataclasses.dataclass(frozen=True)
 class OneSidedSpring(_Stop):
-    """An elastic stop; `accelerations` says how stiff it is."""
+    """An elastic stop; `accelerations` gives its stiffness."""
 
 
 def Hold(of: str, force: Number, at: Number = 0.0, side: Any = "below") -> Impact:

@@ -5,10 +5,8 @@ are not allowed run on the defaults and are blanked. Where a motion does not set
 is a mean over a window, with its spread, and has no derivative.
 """
 
-import dataclasses
 from collections import namedtuple
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -17,16 +15,17 @@ import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
+from diffmicro.autodiff.rules import substitute
 from diffmicro.dynamics.fixed_point import Orbit, PeriodMap
 from diffmicro.dynamics.hybrid import run, trace
 from diffmicro.dynamics.orbits import Search, find_orbit
 from diffmicro.dynamics.starts import approached
 from diffmicro.dynamics.system import Numerics
-from diffmicro.dynamics.window import substitute, window_mean
+from diffmicro.dynamics.window import window_mean
 from diffmicro.hybrid.motion import Motion
 from diffmicro.hybrid.observers import Drift, Observer, Watched
-from diffmicro.parameters import describe, valid
 from diffmicro.results import RESULTS, code, from_code
+from diffmicro.rules import Rule, legal, spare, where_legal
 
 STEPS, TOLERANCE = 12, 1e-9
 """Fewest steps per period, and tolerance of a step [natural units], where nothing else is given."""
@@ -41,6 +40,7 @@ class Robot(NamedTuple):
     motion: Motion
     names: tuple[str, ...]
     observers: tuple[Observer, ...]
+    rules: tuple[Rule, ...]
     Response: type
 
     @property
@@ -51,7 +51,8 @@ class Robot(NamedTuple):
 
 
 class Observed(NamedTuple):
-    """What one pass tells, in natural units and over all its periods. Where nothing drifts, `displacement` is the
+    """Auxiliary output of one pass, in natural units and over all its periods. Where nothing drifts,
+    `displacement` is the
     time that passed: not zero, so that a motion that rings down is not taken for one at rest."""
 
     displacement: Array
@@ -86,23 +87,6 @@ def period_map(robot: Robot, unravel: Callable[[Array], Any], steps: int) -> Per
 def lumped(design: Any, setting: Any) -> tuple[Array, Callable[[Array], Any]]:
     """All numbers of design and setting as one vector, and the way back."""
     return ravel_pytree((design, setting))
-
-
-def _harmless(given: Any) -> Any:
-    """The tree with the numbers of its class's defaults, for lanes that have to end and are blanked."""
-    usual = {
-        name: known.default
-        for name, known in describe(type(given)).items()
-        if known.differentiable and getattr(given, name) is not None
-        if known.default is not None
-    }
-    like = {name: jnp.asarray(getattr(given, name)) for name in usual}
-    fitting = {
-        name: jnp.broadcast_to(jnp.asarray(value, like[name].dtype), like[name].shape)
-        for name, value in usual.items()
-        if jnp.shape(value) in ((), like[name].shape)
-    }
-    return dataclasses.replace(given, **fitting)
 
 
 def begin(robot: Robot, design: Any, setting: Any) -> dict[str, Array]:
@@ -145,12 +129,10 @@ def settle(
     search: Search,
     window: int,
 ) -> Any:
-    """The response; `device` says what the arguments are."""
-    legal = valid(design, setting)
-    given = (design, setting)
-    design, setting = jax.tree.map(
-        partial(jnp.where, legal), given, (_harmless(design), _harmless(setting))
-    )
+    """The response; for the arguments see `device`."""
+    allowed = legal(robot.rules, design, setting)
+    tame = spare(design), spare(setting)
+    design, setting = where_legal(allowed, (design, setting), tame)
     parameters, unravel = lumped(design, setting)
     tolerance = tolerance.astype(parameters.dtype)
     natural = _natural(robot, design, setting).astype(parameters.dtype)
@@ -170,9 +152,9 @@ def settle(
     # Where the orbit is refused its derivative, NaN, goes with the number that stands in its place.
     displacement = substitute(jax.lax.stop_gradient(known), mean)
     numbers = _in_si(robot, orbit, displacement, spread, (design, setting))
-    shown = jnp.where(legal, 1.0, jnp.nan)
-    outcome = jnp.where(legal, _outcome(orbit, displacement), code(RESULTS.out_of_range))
-    settled = orbit.accepted & legal
+    shown = jnp.where(allowed, 1.0, jnp.nan)
+    outcome = jnp.where(allowed, _outcome(orbit, displacement), code(RESULTS.out_of_range))
+    settled = orbit.accepted & allowed
     return robot.Response(
         **{key: value * shown for key, value in numbers.items()},
         period_multiple=jnp.where(settled, orbit.periods, 0),

@@ -21,7 +21,7 @@ Signs of the guards, each positive while its mode lasts (v: rate, b: bound of fr
 
 What happens at an event, in this order: springs open or close; impacts, each with its impulse M_i (1 + e) v_i, in
 the order of the class; what reversed comes to rest. Then accelerations are taken anew, and each contact that could
-hold is asked in turn whether the force that holds it is allowed: touched stops whose rebound is slower than
+hold is tested in turn, whether the force that holds it is allowed: touched stops whose rebound is slower than
 `CHATTER`, closed stops, then friction at rest. With several contacts that is repeated, as one changes the other.
 No impulse of friction acts during an impact.
 """
@@ -196,8 +196,6 @@ class Assembled(System):
                 rates |= {c.name: getattr(state, c.rate), c.rate: rate}
             else:
                 rates[c.name] = rate
-        if forces:
-            rates["load"] = sum(forces[1:], forces[0]) + sum(free.bounds[1:], free.bounds[0])
         flow, held = m.State(**rates), dict(zip(m.rigid, forces, strict=True))
         return flow, lambda: self._guards(state, mode, held, free.bounds)
 
@@ -314,7 +312,7 @@ class Assembled(System):
     def _decided(
         self, time: Any, state: Any, mode: Any, drive: Any, near: dict, rests: dict
     ) -> tuple[Any, Any]:
-        """State and modes once each contact is `near` or `rests` knows whether it holds."""
+        """State and modes after deciding which of the contacts that are `near`, or rest (`rests`), hold."""
         m = self.motion
         free = self._free(time, state, mode, drive)
         rounds = 1 if len(m.rigid) < 2 else len(m.rigid)

@@ -49,11 +49,6 @@ def hertz_indentation(
     return jnp.cbrt((3 * normal_force / (4 * modulus)) ** 2 / radius)
 
 
-def hertz_force(indentation: Lanes | float, radius: Lanes | float, modulus: Lanes | float) -> Lanes:
-    """Normal force of a sphere pressed to a depth [N]; `modulus` is E*."""
-    return 4 / 3 * modulus * jnp.sqrt(radius * indentation) * indentation
-
-
 def hertz_contact_radius(
     normal_force: Lanes | float, radius: Lanes | float, modulus: Lanes | float
 ) -> Lanes:
@@ -79,14 +74,3 @@ def presliding(
 ) -> Lanes | float:
     """u_1: tangential displacement at which a contact of any axisymmetric shape begins to slide [m]."""
     return friction * modulus / shear * indentation
-
-
-def cattaneo_force(
-    displacement: Lanes | float, presliding: Lanes | float, limit: Lanes | float
-) -> Lanes:
-    """Tangential force of a sphere on first loading [N]; `limit` is mu F_n. Odd in the displacement."""
-    rest = jnp.maximum(1 - jnp.abs(displacement) / presliding, 0)
-    # the power's derivative at zero, where sliding begins, would be 0 * inf without the exchange
-    sliding = rest == 0
-    slope_safe = jnp.where(sliding, 1, rest)
-    return jnp.sign(displacement) * limit * jnp.where(sliding, 1, 1 - slope_safe**1.5)

@@ -24,21 +24,3 @@ def agm(a: Lanes | float, b: Lanes | float) -> Lanes:
     for _ in range(MEANS):
         larger, smaller = (larger + smaller) / 2, jnp.sqrt(larger * smaller)
     return larger
-
-
-def complete_first(parameter: Lanes | float) -> Lanes:
-    """K(m) for m below one."""
-    return jnp.pi / (2 * agm(1.0, jnp.sqrt(1 - jnp.asarray(parameter))))
-
-
-def complete_second(parameter: Lanes | float) -> Lanes:
-    """E(m) for m below one."""
-    m = as_arrays(parameter)
-    a, b = jnp.ones_like(m), jnp.sqrt(1 - m)
-    # E / K = 1 - sum_n 2^(n-1) c_n^2 with c_0^2 = m and c_(n+1) = (a_n - b_n) / 2
-    lost, weight = m / 2, 0.5
-    for _ in range(MEANS):
-        a, b, c = (a + b) / 2, jnp.sqrt(a * b), (a - b) / 2
-        weight = 2 * weight
-        lost = lost + weight * c**2
-    return jnp.pi / (2 * a) * (1 - lost)

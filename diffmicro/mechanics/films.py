@@ -28,13 +28,3 @@ def adhesion(height: Any, coefficient: Any, offset: Any) -> Any:
     """Attraction toward the ground [N], downward; coefficient [N m^3]."""
     inverse = 1.0 / (height + offset)
     return -coefficient * inverse * inverse * inverse
-
-
-def adhesion_energy(height: Any, coefficient: Any, offset: Any) -> Any:
-    """Energy of the adhesion, 0 far from the ground [J]: the force is minus its derivative by the height."""
-    return -0.5 * coefficient / (height + offset) ** 2
-
-
-def dissipated(height: Any, speed: Any, coefficient: Any, offset: Any) -> Any:
-    """Power that the film turns into heat [W], never negative."""
-    return -squeeze_film(height, speed, coefficient, offset) * speed

@@ -73,16 +73,6 @@ def approximate_share(velocity: Real) -> Lanes:
     return first * jnp.sqrt(velocity) + (1 - first) * jnp.asarray(velocity) ** 1.2
 
 
-def slow_velocity(share: Real) -> Lanes:
-    """Mean velocity for a small f~ (eq. 4.19 corrected)."""
-    return 9 * jnp.asarray(share) ** 2 / (4 * jnp.pi)
-
-
-def static_ratio(force_ratio: Real) -> Real:
-    """Drag over mu_0 F_n0 below which nothing slides out of plane (eq. 4.15)."""
-    return 1 - force_ratio
-
-
 def parallel_ratio(velocity: Real) -> Lanes:
     """In line with the motion, quasi-static, track angle 0 (eq. 4.36): (2/pi) arcsin(zeta)."""
     return 2 / jnp.pi * jnp.arcsin(jnp.minimum(velocity, 1.0))
@@ -95,16 +85,6 @@ def perpendicular_ratio(velocity: Real) -> Lanes:
     """
     zeta = as_arrays(velocity)
     return zeta / agm(zeta, jnp.sqrt(1 + zeta**2))
-
-
-def caterpillar_velocity() -> float:
-    """Mean velocity over v^ while one contact point always rests (section 4.4.1): the jump of Fig. 4.16."""
-    return 2 / jnp.pi
-
-
-def caterpillar_range(kappa: Real) -> tuple[Lanes, Lanes]:
-    """Drag ratios between which the probe walks with that one velocity; empty for kappa below 2."""
-    return 1 / jnp.asarray(kappa), 1 - 1 / jnp.asarray(kappa)
 
 
 def rod_mass(density: Real, radius: Real, length: Real) -> Lanes:

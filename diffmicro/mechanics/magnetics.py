@@ -53,11 +53,6 @@ def prism_demagnetization(length: Real, width: Real, height: Real) -> Lanes:
     return (edges + corners + 2 * jnp.arctan2(a * b, r) + faces) / jnp.pi
 
 
-def amplification(gap_ratio: Real, gap_fit: Real, demagnetization: Real) -> Real:
-    """Flux in the gap over applied flux, eq. 7; `gap_ratio` is gap over magnetic length [-]."""
-    return (gap_fit / demagnetization + gap_ratio) / (gap_fit + gap_ratio)
-
-
 def normalized_force(gap_ratio: Real, gap_fit: Real, gain_fit: Real, demagnetization: Real) -> Real:
     """Pull in units of A B^2 / (8 mu_0), eq. 13 [-]; `gap_ratio` is gap over magnetic length."""
     concentrated = gap_fit / demagnetization + gap_ratio

@@ -9,7 +9,7 @@ forgotten and the branch before them goes on (Masing 1926; Jaeger 1993 for conta
 twice the presliding displacement all of the contact slides and everything earlier is forgotten.
 
 That is the force of infinitely many springs (`tangential`) at constant normal force. Memory is a stack of
-reversals, of a length that is fixed beforehand; when it is full the state says so and goes on without the new
+reversals, of a length that is fixed beforehand; when it is full the state is marked and goes on without the new
 reversal, so that the outcome has to be looked at.
 
 Displacements are in units of the presliding displacement, forces in units of initial stiffness times it.

@@ -8,7 +8,7 @@ without drive and force the state (q, q') is multiplied by
 
 with sin and cos of w_d t, w_d = w sqrt(1 - zeta^2): exact for any t. Sine and square drive only shift the
 state, by the steady response, so they are exact too. With mode shapes Phi (x = Phi q), M = eta^2 Phi^-T Phi^-1 and
-K = eta^2 Phi^-T diag(w^2) Phi^-1; eta^2 is a mass (the paper's text says 1/mass).
+K = eta^2 Phi^-T diag(w^2) Phi^-1; eta^2 is a mass (1/mass in the paper's text).
 
 Left out: damping ratios of 1 and more, damping that couples modes.
 """
@@ -128,35 +128,6 @@ def frequency_response(frequency: Real, damping: Real, drive: Real) -> tuple[Any
     return scale * spring, -scale * loss
 
 
-def sine_response(
-    frequency: Vector, damping: Vector, gain: Vector, drive: Array | float, time: Vector
-) -> Matrix:
-    """Each mode's displacement (times, modes) from rest under sin(drive t): exact."""
-    w, zeta, t = frequency[None, :], damping[None, :], time[:, None]
-    real, imaginary = frequency_response(w, zeta, drive)
-    moved, _ = propagator(w, zeta, t)(-imaginary, -drive * real)
-    return gain[None, :] * (moved + real * jnp.sin(drive * t) + imaginary * jnp.cos(drive * t))
-
-
-def square_response(
-    frequency: Vector, damping: Vector, gain: Vector, drive: Array | float, time: Vector
-) -> Matrix:
-    """Each mode's displacement (times, modes) from rest under the sign of sin(drive t): exact.
-
-    A sum over all switches before each time, so its error does not grow with their number.
-    """
-    half = jnp.pi / drive
-    switches = int(jnp.max(time) / half) + 1
-    number = jnp.arange(switches)[None, :]
-    since = time[:, None] - number * half
-    rise = jnp.where(number == 0, 1.0, 2.0) * jnp.where(number % 2 == 0, 1.0, -1.0)
-    rise = jnp.where(since >= 0, rise, 0.0)
-    keep = propagator(
-        frequency[None, None, :], damping[None, None, :], jnp.maximum(since, 0.0)[:, :, None]
-    ).keep
-    return gain[None, :] * jnp.sum(rise[:, :, None] * (1.0 - keep), axis=1)
-
-
 def driven(
     frequency: Vector, damping: Vector, force: Matrix, step: Array | float
 ) -> tuple[Matrix, Matrix]:
@@ -186,32 +157,3 @@ def driven(
         jnp.concatenate([rest[0][None], q]),
         jnp.concatenate([rest[1][None], rate]),
     )
-
-
-def matrices(
-    mode_shape: Matrix, frequency: Vector, damping: Vector, mass: Array | float
-) -> tuple[Matrix, Matrix, Matrix]:
-    """M, C, K [kg, kg/s, N/m] from square mode shapes [-], frequencies [rad/s], ratios, and eta^2 [kg]."""
-    inverse = jnp.linalg.inv(mode_shape)
-
-    def congruent(diagonal: Array) -> Array:
-        return mass * inverse.T @ (diagonal[:, None] * inverse)
-
-    return (
-        congruent(jnp.ones_like(frequency)),
-        congruent(2 * damping * frequency),
-        congruent(frequency**2),
-    )
-
-
-def modal_data(
-    mass_matrix: Matrix, damping_matrix: Matrix, stiffness: Matrix, mass: Array | float
-) -> tuple[Matrix, Vector, Vector]:
-    """Mode shapes with M = mass Phi^-T Phi^-1, frequencies [rad/s] upward and damping ratios, from M, C, K."""
-    root = jnp.linalg.cholesky(mass_matrix)
-    inverse = jnp.linalg.inv(root)
-    squares, vectors = jnp.linalg.eigh(inverse @ stiffness @ inverse.T)
-    shapes = inverse.T @ vectors
-    frequency = jnp.sqrt(squares)
-    damping = jnp.diagonal(shapes.T @ damping_matrix @ shapes) / (2 * frequency)
-    return shapes * jnp.sqrt(mass), frequency, damping

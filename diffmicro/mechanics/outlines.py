@@ -31,7 +31,7 @@ NODES, WEIGHTS = (a.tolist() for a in np.polynomial.legendre.leggauss(8))
 
 
 class Outline(NamedTuple):
-    """A hull as the module docstring says, and the section behind it.
+    """A hull, see the module docstring, and the section behind it.
 
     area: of the body's section [m^2]. square_x, square_z, product: means of x^2, z^2, x z over it [m^2].
     """

@@ -13,7 +13,7 @@ A displacement x is part elastic, z, part plastic (MDR thesis, eqs. 2.3-2.5):
 
 Where the thesis is silent: the stiffness is that of the contact without slip, 2 G* a, and the elastic limit of the
 elasto-plastic law 0.7 of the steady displacement. Stribeck: F_ss = F_d + (F_s - F_d) exp(-(rate/stribeck)^2).
-All of it is one spot: none of the laws knows the size of the contact, and Dahl and LuGre creep under any
+All of it is one spot: none of the laws depends on the size of the contact, and Dahl and LuGre creep under any
 oscillation, however small.
 """
 

@@ -23,14 +23,12 @@ Every profile is elementwise in x, forward and reverse. Left out: adhesion, bodi
 """
 
 import abc
-from collections.abc import Callable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jax.scipy.special import gammaln
 
 from diffmicro import _loops as loops
 from diffmicro._types import Lanes
@@ -144,52 +142,6 @@ class Together(Profile):
         return lowest
 
 
-class Revolved(Profile):
-    """Any shape of revolution, given by its inclination h'(r), through the integral of eq. 2.59.
-
-    inclination: h' as a function of r, elementwise and smooth between the `edges`.
-    edges: radii where h' jumps or bends [m], ascending.
-    """
-
-    inclination: Callable[[Array], Array] = eqx.field(static=True)
-    edges: tuple[float, ...] = eqx.field(static=True, default=())
-
-    def depth(self, x: Lanes | float) -> Lanes:
-        at = jnp.asarray(x)
-        # r = x sin(t) takes the singularity away
-        return at * self._over_angles(at, lambda t: self.inclination(at[..., None] * jnp.sin(t)))
-
-    def slope(self, x: Lanes | float) -> Lanes:
-        return jax.jvp(self.depth, (x,), (jnp.ones_like(x),))[1]
-
-    def area(self, x: Lanes | float) -> Lanes:
-        # int_0^x g = int_0^x h'(r) sqrt(x^2 - r^2) dr by exchanging the integrals
-        at = jnp.asarray(x)
-
-        def integrand(t: Array) -> Array:
-            return self.inclination(at[..., None] * jnp.sin(t)) * jnp.cos(t) ** 2
-
-        return at**2 * self._over_angles(at, integrand)
-
-    def _over_angles(self, x: Array, integrand: Callable[[Array], Array]) -> Array:
-        """Integral over the angle from 0 to pi/2, piece by piece between the edges."""
-        safe = jnp.where(x > 0, x, 1.0)
-        bounds = [jnp.zeros_like(x)]
-        for edge in self.edges:
-            inside = edge < x
-            bounds.append(
-                jnp.where(inside, jnp.arcsin(jnp.where(inside, edge / safe, 0)), np.pi / 2)
-            )
-        bounds.append(jnp.full_like(x, np.pi / 2))
-        total = jnp.zeros_like(x)
-        for low, high in zip(bounds[:-1], bounds[1:], strict=True):
-            nodes, weights = gauss(x.ndim)
-            half = (high - low)[..., None] / 2
-            angles = low[..., None] + half * (1 + nodes)
-            total = total + jnp.sum(integrand(angles) * half * weights, axis=-1)
-        return total
-
-
 def gauss(leading: int, count: int = NODES) -> tuple[np.ndarray, np.ndarray]:
     """Gauss-Legendre nodes and weights on [-1, 1], with so many axes of size one before."""
     nodes, weights = np.polynomial.legendre.leggauss(count)
@@ -203,13 +155,6 @@ def _power(x: Lanes | float, exponent: Array | float) -> Array:
     return jnp.where(
         inside, jnp.where(inside, x, 1.0) ** exponent, jnp.where(exponent == 0, 1.0, 0.0)
     )
-
-
-def power_law(coefficient: Array | float, exponent: Array | float) -> PowerLine:
-    """The line of a body h = c r^n (eqs. 2.56 and 2.57): longer by kappa_n."""
-    n = as_arrays(exponent)
-    kappa = jnp.sqrt(jnp.pi) / 2 * n * jnp.exp(gammaln(n / 2) - gammaln(n / 2 + 0.5))
-    return PowerLine(kappa * coefficient, exponent)
 
 
 def roughness_coefficient(

@@ -1,7 +1,7 @@
 """Impacts of modal structures: one coefficient of restitution at the foot, three ways to share the impulse.
 
 The foot's velocity v (the sum of its modes' velocities there) changes by dv = (alpha - 1) v, alpha = -e. The law
-says which modes the change goes to: mode j takes the share s_j, and the shares sum to one.
+distributes the change over the modes: mode j takes the share s_j, and the shares sum to one.
 
 | law | s_j | source |
 |---|---|---|
@@ -35,7 +35,7 @@ def shares(law: str, mobility: Vector, dominant: Any = None, mode_shape: Any = N
     """Share of each mode in a change of the foot's velocity [-].
 
     `dominant`: number of the dominant mode; None: the one of largest mobility. `mode_shape` (points, modes) is
-    square with the foot in its first row; without it `point` knows no other points and is `full`.
+    square with the foot in its first row; without it `point` has no other points and is `full`.
     """
     if law == "dominant":
         k = jnp.argmax(mobility) if dominant is None else dominant

@@ -7,7 +7,7 @@ tangential displacement u until its force reaches the friction limit, so its def
 
 The clipping is incremental and two-sided: the thesis' Fig. 3.12 clips on one side only and has no memory.
 For a monotone change of u the update is exact whatever the size of du; only reversals have to be visited.
-With a varying normal force the limits vary too, and a spring out of contact (limit 0) forgets its deflection.
+With a varying normal force the limits vary too, and a spring out of contact (limit 0) loses its deflection.
 
 With a smaller friction coefficient while sliding (`dynamic` below 1) a spring that reaches its limit drops to
 the share `dynamic` of it and sticks again. That law has no limit of small steps: forces scatter by 5-20 %.

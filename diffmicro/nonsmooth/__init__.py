@@ -1,4 +1,4 @@
-"""Complementarity problems and their solvers: arrays in, arrays out; knows no robot and no time."""
+"""Complementarity problems and their solvers: arrays in, arrays out, without robots or time."""
 
 from diffmicro.nonsmooth.closed_form import (
     normal_and_friction,

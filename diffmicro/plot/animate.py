@@ -41,7 +41,7 @@ class Animation(NamedTuple):
 
 
 def animate(device: Device | str, design: Any, setting: Any, path: Path, frames: int = 80) -> Path:
-    """Write the device's motion to a file; its ending says how."""
+    """Write the device's motion to a file, in the format of its ending."""
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise ValueError(f"{path}: the ending has to be one of {', '.join(ENDINGS)}.")

@@ -3,14 +3,13 @@ all feet.
 
 A circular plot turns once per drive period; the distance from its center is the height, so repeating motions
 close on themselves and bounces stand at their phase. The other feet of the animation follow assumed
-mode shapes when the design has none, and the picture says so.
+mode shapes when the design has none, and the picture is labeled so.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.projections.polar import PolarAxes
@@ -19,19 +18,6 @@ from diffmicro.devices import legs
 from diffmicro.devices.legs.feet import HEXAPOD_SHAPES
 
 FOOT, DRIVE, GROUND = "#c44e00", "#7a7a7a", "#3a3a3a"
-
-
-def height_over_time(axes: Axes, path: legs.Trajectory, periods: tuple[float, float]) -> None:
-    """Height of the foot between two times, counted in periods of the path's drive; the drive in gray."""
-    time = np.asarray(path.time)
-    shown = (time >= periods[0]) & (time <= periods[1])
-    time = 1e3 * time[shown]
-    axes.plot(time, 1e6 * np.asarray(path.height)[shown], color=FOOT, linewidth=0.9)
-    axes.axhline(0, color=GROUND, linewidth=0.8)
-    axes.set(xlabel="time [ms]", ylabel="height of the foot [um]")
-    other = axes.twinx()
-    other.plot(time, np.asarray(path.voltage)[shown], color=DRIVE, linewidth=0.7)
-    other.set_ylabel("voltage [V]")
 
 
 def circular(
@@ -44,19 +30,6 @@ def circular(
     axes.plot(angle, 1e6 * height[shown], color=FOOT, linewidth=0.4, label=label)
     axes.set_title(label, fontsize=9)
     axes.tick_params(labelsize=7)
-
-
-def sweep_of_gap(
-    axes: Axes, gaps: np.ndarray, amplitudes: dict[str, np.ndarray], free: float
-) -> None:
-    """Amplitude over the gap, in um, for several cases, and the amplitude far from the ground."""
-    for label, amplitude in amplitudes.items():
-        axes.plot(1e6 * gaps, 1e6 * amplitude, marker=".", linewidth=1, label=label)
-    axes.axhline(
-        1e6 * free, color=DRIVE, linestyle="--", linewidth=0.8, label="far from the ground"
-    )
-    axes.set(xlabel="gap [um]", ylabel="amplitude of the foot [um]")
-    axes.legend(frameon=False, fontsize=8)
 
 
 def feet_heights(design: legs.Design, setting: legs.Setting, path: legs.Trajectory) -> np.ndarray:

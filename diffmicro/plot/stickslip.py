@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
@@ -18,61 +17,6 @@ from matplotlib.patches import Circle, Rectangle
 from diffmicro.devices import stickslip
 
 GROUPS = ("two upper contacts", "four lower contacts")
-
-
-def motion_figure(design: Any, setting: Any, periods: int = 3) -> Figure:
-    """Drive, runner, and force on the sensor from rest."""
-    path = stickslip.simulate(design, setting, periods=periods)
-    figure = Figure(figsize=(7.0, 5.0), layout="constrained")
-    FigureCanvasAgg(figure)
-    way, force = figure.subplots(2, 1, sharex=True)
-    time = 1e3 * np.asarray(path.time)
-    way.plot(time, 1e9 * np.asarray(path.drive)[:, 0], "0.7", label="drive")
-    way.plot(time, 1e9 * np.asarray(path.position), "C0", label="runner")
-    way.set(ylabel="position [nm]")
-    way.legend(frameon=False, fontsize=8)
-    for group, name in enumerate(GROUPS):
-        force.plot(time, 1e3 * np.asarray(path.contact_force)[:, group], linewidth=0.8, label=name)
-    force.set(xlabel="time [ms]", ylabel="force on the runner [mN]")
-    force.legend(frameon=False, fontsize=8)
-    return figure
-
-
-def slip_figure(design: Any, setting: Any) -> Figure:
-    """Where each contact slides over one period: force over friction limit, by radius and time."""
-    path = stickslip.simulate(design, replace(setting, law="mdr"), periods=2)
-    half = path.time.shape[0] // 2
-    time = 1e3 * np.asarray(path.time - path.time[half - 1])[half:]
-    figure = Figure(figsize=(8.0, 5.0), layout="constrained")
-    FigureCanvasAgg(figure)
-    meshes = []
-    for group, axes in enumerate(figure.subplots(2, 1, sharex=True)):
-        share = np.asarray(path.sliding)[half:, group]
-        radius = (np.arange(share.shape[1]) + 0.5) / share.shape[1]
-        meshes.append(
-            axes.pcolormesh(
-                time,
-                radius,
-                share.T,
-                cmap="coolwarm",
-                vmin=-1,
-                vmax=1,
-                shading="nearest",
-                rasterized=True,
-            )
-        )
-        axes.contour(time, radius, np.abs(share).T, levels=[1 - 1e-9], colors="k", linewidths=0.5)
-        axes.set(ylabel="radius / contact radius", title=GROUPS[group])
-        axes.set_xscale("symlog", linthresh=1e-2)
-    figure.axes[1].set_xlabel("time after the back step [ms]")
-    figure.colorbar(meshes[0], ax=figure.axes, label="force of a spring over its limit; +-1 slides")
-    return figure
-
-
-def draw_force(axes: Axes, stroke: np.ndarray, force: np.ndarray, label: str) -> None:
-    """Generated force over stroke."""
-    axes.plot(1e9 * stroke, 1e3 * force, ".-", label=label)
-    axes.set(xlabel="stroke [nm]", ylabel="generated force [mN]")
 
 
 def animation(design: Any, setting: Any, frames: int) -> tuple[Figure, Callable[[int], None], int]:

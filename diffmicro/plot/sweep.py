@@ -27,7 +27,7 @@ MARKS = {"erratic": "x", "stalled": "s", "gap_collapsed": "v", "out_of_range": "
 
 OTHER_MARK = "*"
 MOST_LINES = 20
-"""Lines in a legend; with more, a bar of colors or a note says what they are."""
+"""Lines in a legend; with more, a bar of colors or a note names them."""
 
 PREFIXES = {-9: "n", -6: "u", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
 PREFIXED_UNITS = ("m", "m/s", "N", "T", "Hz", "s", "Pa", "V", "rad")
@@ -110,7 +110,7 @@ def _bar(figure: Figure, axes: Axes, values: list[Any], colors: list[Any], label
 def save_sweep_figure(
     table: Table, path: Path, response: str = "velocity", title: str = ""
 ) -> None:
-    """Draw the sweep into a file; its ending says the format."""
+    """Draw the sweep into a file, in the format of its ending."""
     sweep_figure(table, response, title).savefig(path)
 
 

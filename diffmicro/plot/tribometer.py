@@ -20,30 +20,6 @@ SHOWN = 1.5
 """Lengths that the probe travels in the animation, in units of its drawing."""
 
 
-def period_figure(design: Any, setting: Any) -> Figure:
-    """Forces, velocity and stick over one period of the vibration."""
-    path = tribometer.simulate(design, setting)
-    figure = Figure(figsize=(7.0, 6.0), layout="constrained")
-    FigureCanvasAgg(figure)
-    forces, speed, stick = figure.subplots(
-        3, 1, sharex=True, gridspec_kw={"height_ratios": [3, 3, 1]}
-    )
-    time = np.asarray(path.time) * float(setting.frequency)
-    bound = float(setting.friction) * np.asarray(path.normal_force)
-    forces.plot(time, bound, "0.6", label="friction bound")
-    forces.plot(time, path.friction_force, "C1", label="friction force")
-    forces.set(ylabel="force [N]", title=WORDS[setting.direction])
-    forces.legend(frameon=False, fontsize=8)
-    speed.plot(time, 1e3 * np.asarray(path.velocity), "C0")
-    mean = float(path.position[-1]) * float(setting.frequency)
-    speed.axhline(1e3 * mean, color="0.6", linewidth=0.8, label=f"mean {1e3 * mean:.3g} mm/s")
-    speed.set(ylabel="velocity [mm/s]")
-    speed.legend(frameon=False, fontsize=8)
-    stick.fill_between(time, path.stick_share, step="mid", color="C2", alpha=0.5)
-    stick.set(ylabel="sticks", ylim=(0, 1.05), xlabel="periods of the vibration")
-    return figure
-
-
 def draw_curve(
     axes: Axes, velocity: np.ndarray, ratio: np.ndarray, critical: float | None, label: str
 ) -> None:

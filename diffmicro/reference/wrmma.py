@@ -28,9 +28,6 @@ from diffmicro._types import Lanes
 
 Real = Lanes | float
 
-TETHERED_RESONANCE = 1.0
-"""Frequency ratio at which the hammer resonates while the body sticks (below eq. 30)."""
-
 
 class Scales(NamedTuple):
     """Characteristic parameters, eqs. 26-27."""
@@ -94,7 +91,7 @@ def _elongation(time: Real, frequency_ratio: Real, squared: Real, field_offset: 
 
 
 def stiction_load(time: Real, frequency_ratio: Real, eta: Real, field_offset: Real = 1.0) -> Lanes:
-    """Friction force that stiction asks for, over its bound: the body stays while below one.
+    """Friction force that stiction needs, over its bound: the body stays while below one.
 
     |delta + f| eta of eq. 31, with the steady solution of eq. 30 inserted (eq. 32). It is exact
     within the linear model, where eq. 34 keeps one harmonic only.

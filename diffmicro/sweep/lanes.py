@@ -100,7 +100,7 @@ def calculate_one(
     lone: dict[str, Any],
     result_of: Callable[[Any], Any] = lambda response: response.result,
 ) -> Piece:
-    """`calculate` for a batch of one point that nobody asks for again: soonest done, compiling included.
+    """`calculate` for a single one-off point: least time to compile and run.
 
     `lone`: numerics for that, tried first. The numbers are those of `calculate` up to rounding.
     """

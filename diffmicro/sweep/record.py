@@ -5,13 +5,12 @@ that the numbers depend on (the sweep's fingerprint). A file without a record, o
 it counts as whole, and as of no known sweep.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from diffmicro._files import replace
+from diffmicro._files import digest, replace
 from diffmicro.sweep.table import Table, read, writer
 
 
@@ -69,4 +68,4 @@ def _place(out: Path) -> Path:
 
 
 def _digest(out: Path) -> str:
-    return hashlib.sha256(out.read_bytes()).hexdigest()
+    return digest(out.read_bytes()).hex()

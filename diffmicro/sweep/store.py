@@ -3,11 +3,9 @@
 `FILE.part/` holds `sweep.json` (the fingerprint: what the chunks depend on) and a file a chunk. Each is
 written under another name and renamed, and begins with a digest of the fingerprint, its number and its
 content. So a chunk that is torn, or of another sweep, is not loaded but calculated again. A
-folder with another fingerprint is an error that says what differs.
+folder with another fingerprint is an error that lists what differs.
 """
 
-import hashlib
-import io
 import json
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,10 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from diffmicro._files import replace
-
-DIGEST = 32
-"""Bytes of a digest (SHA-256)."""
+from diffmicro._files import digest, replace, sealed, unsealed
 
 
 class StoreError(ValueError):
@@ -43,7 +38,7 @@ class Store:
     def begin(self, fingerprint: Mapping[str, Any], count: int) -> None:
         """Look whether the folder is of this sweep of `count` chunks."""
         self._text = json.dumps(fingerprint, indent=1, sort_keys=True) + "\n"
-        self._mark = hashlib.sha256(self._text.encode()).digest()
+        self._mark = digest(self._text.encode())
         if not self.path.exists() or self._is_blank():
             return
         try:
@@ -77,23 +72,18 @@ class Store:
             content = self._file(number).read_bytes()
         except FileNotFoundError:
             return None
-        if content[:DIGEST] != self._digest(number, content[DIGEST:]):
-            self.torn += 1
-            return None
-        with np.load(io.BytesIO(content[DIGEST:]), allow_pickle=False) as arrays:
-            self.kept += 1
-            return dict(arrays)
+        arrays = unsealed(content, self._mark_of(number))
+        self.torn += arrays is None
+        self.kept += arrays is not None
+        return arrays
 
     def save(self, number: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Keep a finished chunk."""
         if not self._known.exists():
             self.path.mkdir(exist_ok=True)
             replace(self._known, self._text.encode())
-        packed = io.BytesIO()
-        np.savez(packed, allow_pickle=False, **arrays)
-        content = packed.getvalue()
         # A chunk that a power cut tears is found by its digest, so nobody waits for the disk (20 ms).
-        replace(self._file(number), self._digest(number, content) + content, wait=False)
+        replace(self._file(number), sealed(arrays, self._mark_of(number)), wait=False)
 
     def remove(self) -> None:
         """Delete all that this class wrote, and the folder if nothing else is in it."""
@@ -115,8 +105,8 @@ class Store:
     def _file(self, number: int) -> Path:
         return self.path / f"chunk-{number:06d}.bin"
 
-    def _digest(self, number: int, content: bytes) -> bytes:
-        return hashlib.sha256(self._mark + str(number).encode() + content).digest()
+    def _mark_of(self, number: int) -> bytes:
+        return self._mark + str(number).encode()
 
 
 def beside(out: Path) -> Path:

@@ -1,7 +1,7 @@
 """Results as a table: a column for each parameter and response, a row for each point; files of it and back.
 
 A number that is not there is NaN in a column and in NPZ, an empty cell in CSV, and null in JSON lines;
-in a sweep `status` says why. A file is there whole or not at all.
+in a sweep `status` gives the reason. A file is there whole or not at all.
 """
 
 import csv

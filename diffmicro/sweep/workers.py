@@ -3,7 +3,7 @@
 Every process is started afresh (spawn), configures JAX for itself, compiles for itself, and has a pipe to
 this one, through which it gets one chunk at a time. So it is known which chunk a process died of, and a
 process whose parent is gone sees its pipe closed and ends. (`concurrent.futures.ProcessPoolExecutor`
-tells neither, and its processes outlive a parent that was killed.)
+reports neither, and its processes outlive a parent that was killed.)
 """
 
 import os
@@ -109,7 +109,7 @@ class _Worker:
         try:
             self.link.send(message)
         except ConnectionError:
-            pass  # it died; `take` says so
+            pass  # it died; `take` reports it
 
 
 def _serve(link: connection.Connection, double: bool) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import diffmicro
-from diffmicro.autodiff.rules import explicit, known
+from diffmicro.autodiff.rules import explicit, known, substitute
 from diffmicro.devices.legs.motion import once_differentiable
 from diffmicro.devices.tumbler.drift import _level_rule
 from diffmicro.devices.tumbler.steady import Steady, differentiable
@@ -20,7 +20,6 @@ from diffmicro.dynamics.hybrid import trace
 from diffmicro.dynamics.orbits import FOLLOW, find_orbit
 from diffmicro.dynamics.roots import root
 from diffmicro.dynamics.system import Numerics
-from diffmicro.dynamics.window import substitute
 from diffmicro.mechanics.arcs import end_pose
 from diffmicro.mechanics.modes import short_propagator, table
 from diffmicro.mechanics.tangential import _clipped

@@ -9,7 +9,7 @@ import pytest
 from diffmicro.command import words
 from diffmicro.command.words import BadInput
 from diffmicro.devices import device
-from diffmicro.parameters import check, parameter
+from diffmicro.parameters import parameter
 
 gripper, stickslip, tribometer, wrmma = map(device, ("gripper", "stickslip", "tribometer", "wrmma"))
 
@@ -23,7 +23,7 @@ class Design(eqx.Module):
 
 
 MATRIX = dataclasses.replace(
-    wrmma, Design=Design, published_design=Design, cautions={}, check=check
+    wrmma, Design=Design, published_design=Design, cautions={}, rules=(), process=()
 )
 
 

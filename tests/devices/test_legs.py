@@ -164,7 +164,7 @@ def test_several_impacts_and_their_gradients_agree_with_the_oracle(published, ov
 
 
 def test_square_wave_without_forces_is_exact_at_any_step(published):
-    from diffmicro.mechanics.modes import square_response
+    from tests.oracles.closed_forms import square_response
 
     bare = eqx.tree_at(
         lambda d: (d.film, d.electrostatic), published, (jnp.zeros(()), jnp.zeros(()))

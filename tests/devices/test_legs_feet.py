@@ -22,7 +22,7 @@ def test_quadruped_on_all_feet_loses_energy_and_stays_above_the_ground():
 
 
 def test_in_the_air_the_feet_follow_the_exact_response():
-    from diffmicro.mechanics.modes import sine_response
+    from tests.oracles.closed_forms import sine_response
 
     robot = Robot(gap=jnp.ones(5))
     path = simulate_feet(robot, 10.0, 86.0, periods=2, steps=50)

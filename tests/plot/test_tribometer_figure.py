@@ -5,21 +5,9 @@ import pytest
 from matplotlib.patches import Rectangle
 
 from diffmicro.devices import tribometer
-from diffmicro.plot.tribometer import animation, period_figure
+from diffmicro.plot.tribometer import animation
 
 CASES = [dict(drag_ratio=0.7), dict(direction="ipi", law="dynamic", sliding_velocity=0.03)]
-
-
-@pytest.mark.parametrize("setting", CASES)
-def test_period_figure_shows_forces_and_velocity(setting):
-    setting = tribometer.published_setting(**setting)
-    figure = period_figure(tribometer.published_design(), setting)
-    forces, speed, _ = figure.axes
-    path = tribometer.simulate(tribometer.published_design(), setting)
-    np.testing.assert_allclose(np.asarray(forces.lines[1].get_ydata()), path.friction_force)
-    np.testing.assert_allclose(
-        np.asarray(speed.lines[0].get_ydata()), 1e3 * np.asarray(path.velocity)
-    )
 
 
 @pytest.mark.parametrize("setting", CASES)

@@ -8,11 +8,10 @@ import jax
 import numpy as np
 import pytest
 
-from diffmicro._files import replace, told
+from diffmicro._files import DIGEST, replace, told
 from diffmicro.devices import device
 from diffmicro.sweep import Store, StoreError, Table, WorkerDied, beside, join, sweep
 from diffmicro.sweep.plan import WALK, Job, Work, fingerprint
-from diffmicro.sweep.store import DIGEST
 from tests.sweep import toy
 
 TOY = device("tests.sweep.toy:TOY")

@@ -18,7 +18,7 @@ the published constant-stiffness models and the geometrically exact one. One of 
 Corrections to the paper: eqs. 33 (corner 0 is 1), 38c, 42, 43 and A9 have misprints; Tables 3-7 were printed
 with a Jacobian of flexure d whose translation block is -1 instead of -A_4^T; table units are mm and uN. The
 published models break action = reaction (see `mechanics.linkage`). Left out: bodies that bend, dynamics,
-friction of the jaws, contact of bodies and arcs with each other (`clearance` tells how near it is).
+friction of the jaws, contact of bodies and arcs with each other (`clearance` is its distance).
 """
 
 from diffmicro._device import Device, Method
@@ -42,8 +42,8 @@ from diffmicro.devices.gripper.rules import (
     CLOSEST,
     LIMITED,
     ON_REQUEST,
+    RULES,
     check_point,
-    harmless,
     hinges_apart,
 )
 from diffmicro.devices.gripper.simulation import Trajectory, simulate
@@ -75,7 +75,7 @@ DEVICE = Device(
     methods=(Method("equilibrium", steps=arcs.SEGMENTS),),
     process=PROCESS,
     recheck=ByResolution(coarser),
-    check=check_point,
+    rules=RULES,
     objection=objection,
     on_request=ON_REQUEST,
     animation="diffmicro.plot.gripper:animation",
@@ -102,7 +102,6 @@ __all__ = [
     "configuration_of",
     "default_tolerance",
     "first_outcome",
-    "harmless",
     "hinges_apart",
     "loaded",
     "objection",

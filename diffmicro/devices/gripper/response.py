@@ -3,7 +3,6 @@
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jax import Array
 
@@ -15,9 +14,8 @@ from diffmicro.devices.gripper.rules import (
     CLOSED,
     LIMITED,
     ON_REQUEST,
+    RULES,
     check_point,
-    harmless,
-    hinges_apart,
 )
 from diffmicro.devices.gripper.steady import (
     clearance_of,
@@ -32,9 +30,10 @@ from diffmicro.devices.gripper.steady import (
 from diffmicro.mechanics import arcs
 from diffmicro.mechanics.equilibrium import at_rest, pushed
 from diffmicro.mechanics.linkage import assembled, linearize
-from diffmicro.parameters import as_arrays, output, valid, whole_number
+from diffmicro.parameters import as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.results import RESULTS, code, finite_if_ok, from_code, raise_failure
+from diffmicro.rules import legal, spare, where_legal
 
 
 class Response(eqx.Module):
@@ -99,7 +98,7 @@ NEAR = 1e-3
 
 
 def objection(response: Response, design: Design, setting: Setting, of: str, method: str) -> Array:
-    """What speaks against a gradient (or for one that is zero): a code of `reasons`, 0 for nothing."""
+    """Device-specific reason not to trust a gradient (or for a zero one): a code of `reasons`, 0 for none."""
     del design, method
     kink, nothing = reason_code("kink"), jnp.asarray(0)
     if of == "grip_force":
@@ -150,13 +149,9 @@ def respond(
 
 @eqx.filter_jit
 def _respond(design, setting, tolerance, *, steps: int, extra: tuple[str, ...]) -> Response:
-    legal = valid(design, setting) & hinges_apart(design, jnp)
-    # A lane with bad values runs on the published ones.
-    design, setting = jax.tree.map(
-        lambda x, safe: jnp.where(legal, x, jnp.asarray(safe, x.dtype)),
-        (design, setting),
-        harmless(design, setting),
-    )
+    allowed = legal(RULES, design, setting)
+    tame = spare(design), spare(setting)
+    design, setting = where_legal(allowed, (design, setting), tame)
     model = lump(design, setting)
     rest = at_rest(model.linkage, model.pushes)
     wrench = lumped.nondimensional_wrench(model, setting.wrench)
@@ -168,18 +163,18 @@ def _respond(design, setting, tolerance, *, steps: int, extra: tuple[str, ...]) 
     stiffness = assembled(model.linkage, known)
     still = lumped.shapes(model, rest)
     dtype = q.dtype
-    shown = shown_where(legal, outcome, dtype)
+    shown = shown_where(allowed, outcome, dtype)
     measured = {"grip_force": state.forces[1] * model.force * shown}
-    # What is asked for has a path of its own: where that arrives it is shown, and unused paths are not compiled.
+    # Each response on request has a path of its own, shown where it arrives; unused paths are not compiled.
     if set(extra) & set(CLOSED):
         closed = walk.to("moved", -lumped.rest_tip(model)[0], 0.0)
         outcome = first_outcome(outcome, closed.outcome)
         seen = closed_responses(model, design, closed.state, still, steps)
-        measured |= {k: v * shown_where(legal, closed.outcome, dtype) for k, v in seen.items()}
+        measured |= {k: v * shown_where(allowed, closed.outcome, dtype) for k, v in seen.items()}
     if set(extra) & set(LIMITED):
         seen, ended, margin_of_limits = workspace(walk, design, setting)
         outcome, margin = first_outcome(outcome, ended), jnp.minimum(margin, margin_of_limits)
-        measured |= {k: v * shown_where(legal, ended, dtype) for k, v in seen.items()}
+        measured |= {k: v * shown_where(allowed, ended, dtype) for k, v in seen.items()}
     units = stiffness_units(model)
     in_units = stiffness * units
     if "natural_frequency" in extra:
@@ -215,6 +210,6 @@ def _respond(design, setting, tolerance, *, steps: int, extra: tuple[str, ...]) 
     response = Response(
         **numbers,
         iterations=found.iterations,
-        result=from_code(jnp.where(legal, outcome, code(RESULTS.out_of_range))),
+        result=from_code(jnp.where(allowed, outcome, code(RESULTS.out_of_range))),
     )
     return finite_if_ok(response)

@@ -1,13 +1,14 @@
-"""Values that make no sense together: complaints about numbers, harmless stand-ins for traced lanes."""
+"""What fields of Design and Setting have to keep together, and what responses on request need."""
 
 from collections.abc import Sequence
-from typing import Any
 
-import jax
+import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
-from diffmicro.devices.gripper.design import Design, Setting, published_design, published_setting
-from diffmicro.parameters import check, is_traced
+from diffmicro import rules
+from diffmicro.devices.gripper.design import Design, Setting
+from diffmicro.rules import Rule, check_requests
 
 CLOSED = ("closing_force", "closing_rotation", "closing_stress", "closing_clearance")
 
@@ -18,53 +19,40 @@ LIMITED = ("tip_travel", "tip_path", "open_limit", "close_limit", "open_force", 
 ON_REQUEST = (*CLOSED, *LIMITED, "grip_force", "natural_frequency")
 """Responses that are calculated when they are named in `extra`; None else."""
 
-
-def harmless(design: Design, setting: Setting) -> tuple[Design, Setting]:
-    """Numbers of the same structure that always have an equilibrium."""
-
-    def like(given: Any, known: Any) -> Any:
-        return jax.tree.map(lambda x, y: np.broadcast_to(np.asarray(y), x.shape), given, known)
-
-    absent = {
-        name: 1.0
-        for name in ("object_half_width", "rotation_limit", "stress_limit", "force_limit")
-        if getattr(setting, name) is not None
-    }
-    words = dict(model=setting.model, beam=setting.beam)
-    return like(design, published_design()), like(setting, published_setting(**words, **absent))
-
+LIMITS = ("rotation_limit", "stress_limit", "force_limit")
 
 CLOSEST = 1e-3
 """Smallest distance of two hinges over the largest."""
 
 
-def hinges_apart(design: Design, lib: Any) -> Any:
+def hinges_apart(design: Design, _: Setting) -> Array:
     """Whether no two hinges coincide."""
-    hinge = lib.asarray(design.hinge)
+    hinge = jnp.asarray(design.hinge)
     i, j = np.triu_indices(4, 1)
-    squares = lib.sum((hinge[i] - hinge[j]) ** 2, axis=-1)
-    return lib.min(squares) > CLOSEST**2 * lib.max(squares)
+    squares = jnp.sum((hinge[i] - hinge[j]) ** 2, axis=-1)
+    return jnp.min(squares) > CLOSEST**2 * jnp.max(squares)
+
+
+RULES = (
+    Rule(
+        hinges_apart,
+        lambda design, _: (
+            f"Design.hinge = {np.asarray(design.hinge).tolist()} m is not allowed; two hinges coincide, and a "
+            f"four-bar linkage has four different ones. Move them apart by more than {CLOSEST:g} of their "
+            "largest distance."
+        ),
+    ),
+)
 
 
 def check_point(where: str, design: Design, setting: Setting, extra: Sequence[str] = ()) -> None:
-    """Raise ValueError for values that are out of range or contradict each other; traced ones pass."""
-    check(where, design, setting)
-    if not is_traced(design.hinge) and not bool(hinges_apart(design, np)):
-        raise ValueError(
-            f"{where}: Design.hinge = {np.asarray(design.hinge).tolist()} m is not allowed; two hinges "
-            f"coincide, and a four-bar linkage has four different ones. Move them apart by more than {CLOSEST:g} "
-            "of their largest distance."
-        )
-    for name in extra:
-        if name not in ON_REQUEST:
-            raise ValueError(
-                f"{where}: extra = {name!r} is not known; these are: {', '.join(ON_REQUEST)}."
-            )
-    limits = ("rotation_limit", "stress_limit", "force_limit")
-    if set(extra) & set(LIMITED) and all(getattr(setting, name) is None for name in limits):
+    """Raise ValueError for values that are not allowed, and for responses whose limits are missing."""
+    rules.check_point(where, RULES, design, setting)
+    check_requests(where, extra, ON_REQUEST)
+    if set(extra) & set(LIMITED) and all(getattr(setting, name) is None for name in LIMITS):
         raise ValueError(
             f"{where}: {', '.join(n for n in extra if n in LIMITED)} needs a limit to end at: give one or "
-            f"more of {', '.join(limits)} (for example rotation_limit = 0.349, 20 degrees)."
+            f"more of {', '.join(LIMITS)} (for example rotation_limit = 0.349, 20 degrees)."
         )
     if "grip_force" in extra and setting.object_half_width is None:
         raise ValueError(

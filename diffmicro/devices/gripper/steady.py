@@ -66,9 +66,9 @@ def stiffness_units(model: Model) -> Array:
     return jnp.tile(force, 3)[:, None] / jnp.tile(travel, 3)[None, :]
 
 
-def shown_where(legal: Array, outcome: Array, dtype: Any) -> Array:
+def shown_where(allowed: Array, outcome: Array, dtype: Any) -> Array:
     """One where there is a result, else NaN."""
-    return jnp.where(legal & (outcome == code(RESULTS.successful)), 1.0, jnp.nan).astype(dtype)
+    return jnp.where(allowed & (outcome == code(RESULTS.successful)), 1.0, jnp.nan).astype(dtype)
 
 
 def first_outcome(earlier: Array, later: Array) -> Array:

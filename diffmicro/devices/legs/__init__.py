@@ -35,7 +35,7 @@ from diffmicro.devices.legs.design import (
 )
 from diffmicro.devices.legs.lumped import free_amplitude, lump
 from diffmicro.devices.legs.response import STEPS, Response, nearby, objection, respond
-from diffmicro.devices.legs.rules import check_point
+from diffmicro.devices.legs.rules import RULES
 from diffmicro.devices.legs.simulation import Trajectory, simulate
 from diffmicro.devices.legs.state import MotionState
 from diffmicro.recheck import ByWarmStart
@@ -54,7 +54,7 @@ DEVICE = Device(
     methods=(Method("event", steps=STEPS),),
     process=PROCESS,
     recheck=ByWarmStart(nearby),
-    check=check_point,
+    rules=RULES,
     objection=objection,
     carries=True,
     animation="diffmicro.plot.legs:animation",
@@ -72,7 +72,6 @@ __all__ = [
     "STEPS",
     "Setting",
     "Trajectory",
-    "check_point",
     "nearby",
     "objection",
     "published_design",

@@ -16,8 +16,9 @@ from diffmicro.devices.legs import stepping
 from diffmicro.devices.legs.design import Design, Setting
 from diffmicro.devices.legs.motion import MOST_STEPS, Record, State, blank, closed_up
 from diffmicro.devices.legs.response import STEPS, lump
-from diffmicro.devices.legs.rules import check_point
+from diffmicro.devices.legs.rules import RULES
 from diffmicro.parameters import as_arrays, whole_number
+from diffmicro.rules import check_point
 
 
 class Ensemble(NamedTuple):
@@ -45,7 +46,7 @@ def ensemble(
 
     The flights under way at both ends of the window count as one. `steps`, `tolerance`: see `legs.respond`.
     """
-    check_point("legs_ensemble.ensemble", design, setting)
+    check_point("legs_ensemble.ensemble", RULES, design, setting)
     steps = whole_number("steps", steps, STEPS, 10, MOST_STEPS)
     design, setting = as_arrays((design, setting))
     return _ensemble(design, setting, jnp.asarray(starts), jnp.asarray(tolerance), steps=steps)

@@ -103,7 +103,7 @@ HEXAPOD_SHAPES = (
     (1.0, -0.9, -1.0, -0.4, 0.5, -0.03),
 )
 """Assumed shapes of the hexapod's six modes, over the contact foot (first row): heave, pitch, roll, two
-bending shapes, and the contact foot alone in mode 6, as section 3.3 says of it. The paper does not print any.
+bending shapes, and the contact foot alone in mode 6, see section 3.3. The paper does not print any.
 Rows: fore left and right, middle left and right, hind left and right."""
 
 

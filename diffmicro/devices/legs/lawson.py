@@ -76,7 +76,7 @@ def try_step(
     length: Array,
     kern: Kernel,
 ) -> Trial:
-    """One step of a length from phase, state and foot; the last entry of `start` says whether it is held."""
+    """One step of a length from phase, state and foot; the last entry of `start` is whether it is held."""
     phase, (x, v), foot, closed = start
     n, half = system.modes(), 0.5 * length
     halfway, whole = _propagators(system, drive, half, kern)

@@ -16,7 +16,6 @@ from diffmicro.devices.legs.steady import pack
 from diffmicro.mechanics import beam_modes
 from diffmicro.mechanics.modes import frequency_response
 from diffmicro.mechanics.restitution import shares
-from diffmicro.parameters import is_traced
 
 LEG = ("length", "thickness", "width", "young", "density")
 """What a leg needs to make modes: all of these, or none."""
@@ -110,62 +109,3 @@ def scaled(system: LegsMotion, units: Units, start: Any) -> Array:
     """A state in natural units, less the steady response."""
     speed = start.speed * (units.time / units.length)
     return jnp.concatenate([start.displacement / units.length, speed]) + pack(system.rest())
-
-
-def harmless(design: Design) -> Any:
-    """A design of the same shapes that makes sense, for lanes that do not."""
-
-    def like(value: Any, number: float) -> Array:
-        return jnp.full(jnp.shape(value), number)
-
-    leg = design.leg_length is not None
-    shape = design.mode_shape
-    section = dict(
-        leg_length=1e-2, leg_thickness=3e-4, leg_width=1e-3, leg_young=60e9, leg_density=7600.0
-    )
-    return type(design)(
-        frequency=like(design.frequency, 100.0),
-        damping=like(design.damping, 0.05),
-        gain=like(design.gain, 1e-7),
-        mobility=like(design.mobility, 1e4),
-        mode_shape=None if shape is None else jnp.eye(*np.shape(shape)[:2]) + 0.5,
-        dominant_mode=None if design.dominant_mode is None else 1.0,
-        **(section if leg else {}),
-    )
-
-
-def check_sizes(where: str, design: Design, setting: Setting) -> None:
-    """Raise ValueError for values that contradict each other; traced ones pass."""
-    sizes = {name: np.shape(getattr(design, name)) for name in Modes._fields}
-    if design.leg_length is None and len(set(sizes.values())) > 1:
-        told = ", ".join(f"{name} {shape}" for name, shape in sizes.items())
-        raise ValueError(
-            f"{where}: Design has modes of unlike number: {told}. Give frequency, damping, gain and mobility "
-            "one value per mode each."
-        )
-    n = sizes["damping"][0]
-    leg = {name: getattr(design, f"leg_{name}") for name in LEG}
-    missing = [f"leg_{name}" for name, value in leg.items() if value is None]
-    if 0 < len(missing) < len(LEG):
-        raise ValueError(
-            f"{where}: Design.{missing[0]} is missing. A leg needs all of "
-            f"{', '.join('leg_' + name for name in LEG)}; leave all out to give the modes themselves."
-        )
-    shape = design.mode_shape
-    if shape is not None:
-        points, columns = np.shape(shape)
-        if columns != n or (setting.law == "point" and points != n):
-            raise ValueError(
-                f"{where}: Design.mode_shape has {points} points and {columns} modes, but there are {n} modes. "
-                "Give one column per mode; the law `point` needs as many points as modes."
-            )
-    k = design.dominant_mode
-    if (
-        k is not None
-        and not is_traced(k)
-        and not np.all(np.isin(np.asarray(k), np.arange(1, n + 1)))
-    ):
-        raise ValueError(
-            f"{where}: Design.dominant_mode = {k} is not allowed; it has to be a whole number from 1 to {n}, the "
-            "number of the mode that takes the impulse."
-        )

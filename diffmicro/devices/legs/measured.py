@@ -1,9 +1,10 @@
 """What a laboratory measures on a leg, as functions of its design: to identify designs from data.
 
-Three kinds of data say different things. The frequency response far from the ground knows frequencies, damping
-and gains. Velocities before and after impacts know the restitution and how modes share an impulse, and no
-mobility itself: only ratios. Short windows of motion near the ground know the products of mobilities with film
-and attraction. Ryou 2014 prints none of these, but bounce statistics in three cases: Table 3.
+Three kinds of data determine different parameters. The frequency response far from the ground determines
+frequencies, damping and gains. Velocities before and after impacts determine the restitution and how modes
+share an impulse, and no mobility itself: only ratios. Short windows of motion near the ground determine the
+products of mobilities with film and attraction. Ryou 2014 prints none of these, but bounce statistics in three
+cases: Table 3.
 """
 
 from typing import Any
@@ -15,8 +16,8 @@ from jax import Array
 from diffmicro.devices.legs import stepping
 from diffmicro.devices.legs.design import Design, Setting
 from diffmicro.devices.legs.ensemble import ensemble
+from diffmicro.devices.legs.lumped import lump, modes_of
 from diffmicro.devices.legs.motion import State, phase_at
-from diffmicro.devices.legs.response import lump, modes_of
 from diffmicro.mechanics.modes import frequency_response
 from diffmicro.parameters import whole_number
 

@@ -124,7 +124,7 @@ class LegsMotion(eqx.Module):
 
 
 def once_differentiable(x: Array, where: Array) -> Array:
-    """x, whose first derivative is right and whose second is NaN where told so: never silently wrong."""
+    """x, whose first derivative is right and whose second is NaN in the marked lanes: never silently wrong."""
     return known(_once_rule, x, (x, where))
 
 
@@ -133,7 +133,7 @@ def _once_rule(x: Array, given: tuple[Array, Array], changes: Changes) -> Array:
 
 
 def _nan_rule(one: Array, given: tuple[Array, Array], changes: Changes) -> Array:
-    """Of a one with a derivative of NaN where told so."""
+    """Of a one with a derivative of NaN in the marked lanes."""
     return changes[0] * jnp.where(given[1], jnp.nan, 0.0).astype(one.dtype)
 
 
@@ -232,7 +232,7 @@ def closed_up(system: LegsMotion, record: Record) -> Record:
 
 
 def rounding_of(system: LegsMotion) -> Array:
-    """What a height of zero cannot be told from."""
+    """Heights below this are zero to rounding."""
     eps = float(jnp.finfo(system.gap.dtype).eps)
     return 64 * eps * (1.0 + jax.lax.stop_gradient(system.gap))
 

@@ -8,10 +8,11 @@ import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
+from diffmicro.autodiff.rules import substitute
 from diffmicro.devices.legs.design import Design, Setting
-from diffmicro.devices.legs.lumped import Units, free_amplitude, harmless, lump, modes_of, scaled
+from diffmicro.devices.legs.lumped import Units, free_amplitude, lump, scaled
 from diffmicro.devices.legs.motion import MOST_IN_ALL, MOST_STEPS, LegsMotion
-from diffmicro.devices.legs.rules import check_point
+from diffmicro.devices.legs.rules import HARMLESS, RULES
 from diffmicro.devices.legs.state import MotionState
 from diffmicro.devices.legs.steady import (
     SHORTEST,
@@ -23,10 +24,10 @@ from diffmicro.devices.legs.steady import (
     settle,
     smallest_period,
 )
-from diffmicro.dynamics.window import substitute
-from diffmicro.parameters import as_arrays, output, valid, whole_number
+from diffmicro.parameters import as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.results import RESULTS, code, finite_if_ok, from_code, raise_failure
+from diffmicro.rules import check_point, legal, spare, where_legal
 
 
 class Response(eqx.Module):
@@ -112,7 +113,7 @@ def respond(
     A periodic motion's numbers and derivatives are those of the periodic motion, without what the transient
     adds. A motion that does not repeat is `erratic`: means over the window, derivatives NaN.
     """
-    check_point("legs.respond", design, setting)
+    check_point("legs.respond", RULES, design, setting)
     steps = whole_number("steps", steps, STEPS, 10, MOST_STEPS)
     if settled and start is None:
         raise ValueError("legs.respond: settled=True needs `start`, a state to start from.")
@@ -142,15 +143,19 @@ def _respond(
     steps: int,
     settled: bool,
 ) -> Response:
-    legal = valid(design, setting) & (jnp.sum(modes_of(design).mobility) > 0)
-    tame = harmless(design), Setting(waveform=setting.waveform, law=setting.law, window=0.1)
-    design, setting = _either(legal, (design, setting), as_arrays(tame))
+    allowed = legal(RULES, design, setting)
+    own: dict[str, Any] = dict(HARMLESS)
+    if design.mode_shape is not None:
+        points, modes = jnp.shape(design.mode_shape)
+        own["mode_shape"] = jnp.eye(points, modes) + 0.5
+    tame = spare(design, **own), spare(setting, **own)
+    design, setting = where_legal(allowed, (design, setting), tame)
     # What is out of reach would take as long as anything can, for no number.
     system, units = lump(design, setting)
     count = system.steps(steps, tolerance)
     in_all = count * (setting.settle + setting.window) / units.time
-    legal, reached = legal & jnp.isfinite(count), (count < MOST_STEPS) & (in_all < MOST_IN_ALL)
-    design, setting = _either(legal & reached, (design, setting), as_arrays(tame))
+    allowed, reached = allowed & jnp.isfinite(count), (count < MOST_STEPS) & (in_all < MOST_IN_ALL)
+    design, setting = where_legal(allowed & reached, (design, setting), tame)
     system, units = lump(design, setting)
     parameters, unravel = ravel_pytree(system)
     tolerance = tolerance.astype(parameters.dtype)
@@ -174,14 +179,10 @@ def _respond(
             shortest,
         )
         orbit = window.orbit
-    own = smallest_period(mapped, parameters, orbit, tolerance)
+    shortest_period = smallest_period(mapped, parameters, orbit, tolerance)
     free = free_amplitude(design, setting)
-    told = _told(system, units, setting, free, orbit, own, window, legal, reached)
+    told = _told(system, units, setting, free, orbit, shortest_period, window, allowed, reached)
     return finite_if_ok(told)
-
-
-def _either(own_counts: Array, own: Any, other: Any) -> Any:
-    return jax.tree.map(lambda a, b: jnp.where(own_counts, a, jnp.asarray(b, a.dtype)), own, other)
 
 
 def _told(
@@ -192,7 +193,7 @@ def _told(
     orbit: Any,
     own: Array,
     window: Any,
-    legal: Array,
+    allowed: Array,
     reached: Array,
 ) -> Response:
     """What was found, in SI."""
@@ -201,7 +202,7 @@ def _told(
     seen, state, growth, multiplier, spread, outcome = observed(orbit, window)
     outcome = jnp.where(reached, outcome, code(RESULTS.step_limit))
     outcome = jnp.where(setting.voltage > 0, outcome, code(RESULTS.stalled))
-    outcome = jnp.where(legal, outcome, code(RESULTS.out_of_range))
+    outcome = jnp.where(allowed, outcome, code(RESULTS.out_of_range))
     known = (outcome == code(RESULTS.successful)) | (outcome == code(RESULTS.erratic))
     known = known | (outcome == code(RESULTS.stalled))
     shown = jnp.where(known, 1.0, jnp.nan)

@@ -10,10 +10,11 @@ from diffmicro.devices.legs import stepping
 from diffmicro.devices.legs.design import Design, Setting
 from diffmicro.devices.legs.lumped import lump, modes_of, scaled
 from diffmicro.devices.legs.motion import MOST_STEPS
-from diffmicro.devices.legs.rules import check_point
+from diffmicro.devices.legs.rules import RULES
 from diffmicro.devices.legs.state import MotionState
 from diffmicro.devices.legs.steady import unpack
 from diffmicro.parameters import as_arrays, is_traced, whole_number
+from diffmicro.rules import check_point
 
 
 class Trajectory(NamedTuple):
@@ -45,7 +46,7 @@ def simulate(
     the contact foot; other points move by `displacement @ (mode_shape / mode_shape[0]).T`. First
     derivatives are right; second derivatives are NaN from the first impact on.
     """
-    check_point("legs.simulate", design, setting)
+    check_point("legs.simulate", RULES, design, setting)
     periods = whole_number("periods", periods, 1, 1, 10**5)
     steps = whole_number("steps", steps, 200, 10, MOST_STEPS)
     design, setting, start = as_arrays((design, setting, start))

@@ -9,7 +9,7 @@ which motion a robot shows is a matter of chance. If there is none, the whole wi
 at again; its statistics are those of the motion and its twins together.
 
 Orbits are followed over `SHORTEST` at least: over a period of a fast drive slow modes hardly decay, and a map that
-hardly contracts cannot be told from one that does not. `smallest_period` tells the motion's own period.
+hardly contracts counts as one that does not. `smallest_period` finds the motion's own period.
 """
 
 from typing import Any, NamedTuple
@@ -19,11 +19,11 @@ import jax.numpy as jnp
 from jax import Array
 
 from diffmicro import _loops as loops
+from diffmicro.autodiff.rules import substitute
 from diffmicro.devices.legs import stepping
 from diffmicro.devices.legs.motion import LegsMotion, Record, State, blank, closed_up
 from diffmicro.dynamics.fixed_point import Orbit, PeriodMap, differentiable
 from diffmicro.dynamics.orbits import FOLLOW, MAX_MULTIPLE, RESIDUAL, RETURNS, STABLE, find_orbit
-from diffmicro.dynamics.window import substitute
 from diffmicro.results import RESULTS, code
 
 TWINS = 6
@@ -259,7 +259,7 @@ def settle(
 
 
 def _one_period(system: LegsMotion, count: Array, near: float, side: Array, carry: tuple) -> tuple:
-    """All twins one period on. The last one, `near` the first, tells the growth of what separates them."""
+    """All twins one period on. The last one, `near` the first, shows how their distance grows."""
     k, states, records, growth, recent = carry
     # What the transient showed does not count.
     fresh = jax.vmap(blank)(states[:, 0])

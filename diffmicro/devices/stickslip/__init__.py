@@ -43,7 +43,7 @@ from diffmicro.devices.stickslip.response import (
     respond,
     unloaded_numbers,
 )
-from diffmicro.devices.stickslip.rules import FLATTEST, check_point, consistent, harmless
+from diffmicro.devices.stickslip.rules import FLATTEST, RULES
 from diffmicro.devices.stickslip.simulation import Trajectory, simulate
 from diffmicro.recheck import ByResolution
 
@@ -61,7 +61,7 @@ DEVICE = Device(
     methods=(Method("periodic", steps=STEPS),),
     process=PROCESS,
     recheck=ByResolution(coarser),
-    check=check_point,
+    rules=RULES,
     objection=objection,
     on_request=ON_REQUEST,
     animation="diffmicro.plot.stickslip:animation",
@@ -80,10 +80,7 @@ __all__ = [
     "STEPS",
     "Setting",
     "Trajectory",
-    "check_point",
     "coarser",
-    "consistent",
-    "harmless",
     "loaded_numbers",
     "objection",
     "published_design",

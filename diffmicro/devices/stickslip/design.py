@@ -125,7 +125,13 @@ class Setting(eqx.Module):
         above=0,
     )
     amplitude: Array | float = parameter(
-        100e-9, "full stroke of the drive", "m", symbol="A", source="Fig. 3.15", above=0, high=1e-4
+        100e-9,
+        "full stroke of the drive, in meters: 100 nm is 100e-9",
+        "m",
+        symbol="A",
+        source="Fig. 3.15",
+        above=0,
+        high=1e-4,
     )
     period: Array | float = parameter(
         0.01, "period of the drive", "s", symbol="T", source="section 3.5.3: 100 Hz", above=0

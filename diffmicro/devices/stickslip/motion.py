@@ -10,7 +10,7 @@ evaluation of the contacts, at the position that slip going on as before predict
 path monotonically, with a stop at a reversal. So vibration without slip has no error at any step size.
 
 The coordinate x starts at 0 in each period; X is where the runner has got to (its mean force is kappa X).
-Friction knows differences of displacement alone, so that the states of the contacts need no such shift.
+Friction depends on differences of displacement alone, so that the states of the contacts need no such shift.
 """
 
 from collections.abc import Callable

@@ -7,15 +7,16 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro.autodiff.rules import substitute
 from diffmicro.devices.stickslip.design import Design, Setting
 from diffmicro.devices.stickslip.lumped import Lumped, lump, motion, statics
 from diffmicro.devices.stickslip.motion import Motion, Pass, State
-from diffmicro.devices.stickslip.rules import check_point, consistent, harmless
+from diffmicro.devices.stickslip.rules import HARMLESS, RULES
 from diffmicro.devices.stickslip.steady import Steady, approach, differentiable
-from diffmicro.dynamics.window import substitute
-from diffmicro.parameters import as_arrays, output, valid, whole_number
+from diffmicro.parameters import as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.results import RESULTS, code, finite_if_ok, found_if_ok, from_code, raise_failure
+from diffmicro.rules import check_point, check_requests, legal, spare, where_legal
 
 
 class Response(eqx.Module):
@@ -62,7 +63,7 @@ QUIET = 1e-3
 
 
 def objection(response: Response, design: Design, setting: Setting, of: str, method: str) -> Array:
-    """Reason against a gradient that the device knows of: a dead zone, or vibration that never dies down."""
+    """Device-specific reason not to trust a gradient: a dead zone, or vibration that never dies down."""
     del design, setting, method
     if of in ("presliding", "contact_radius", "normal_force", "peak_pressure"):
         return jnp.zeros_like(code(response.result))
@@ -91,10 +92,8 @@ def respond(
     A motion that does not settle is erratic: its force is that of the place it came to, within its scatter.
     `throw`: raise an error when there is no result, where values are known (not inside transformations).
     """
-    check_point("stickslip.respond", design, setting)
-    for name in extra:
-        if name not in ON_REQUEST:
-            raise ValueError(f"stickslip.respond: {name!r} is not one of {', '.join(ON_REQUEST)}.")
+    check_point("stickslip.respond", RULES, design, setting)
+    check_requests("stickslip.respond", extra, ON_REQUEST)
     count = whole_number("steps", steps, STEPS, 4, 10**6)
     design, setting = as_arrays((design, setting))
     tolerance = jnp.asarray(tolerance, jnp.result_type(design.radius))
@@ -108,8 +107,9 @@ def respond(
 def _respond(
     design: Design, setting: Setting, tolerance: Array, *, steps: int, extra: tuple[str, ...]
 ) -> Response:
-    legal = valid(design, setting) & consistent(design, setting)
-    design, setting = harmless(legal, design, setting)
+    allowed = legal(RULES, design, setting)
+    tame = spare(design), spare(setting, **HARMLESS)
+    design, setting = where_legal(allowed, (design, setting), tame)
     contacts = statics(design, setting)
     lumped, loose = loaded_numbers((design, setting)), unloaded_numbers((design, setting))
     length = contacts.presliding[0]
@@ -140,8 +140,8 @@ def _respond(
     found = held.found & free.found
     outcome = jnp.where(found, outcome, code(RESULTS.erratic))
     outcome = jnp.where(overflow, code(RESULTS.memory_limit), outcome)
-    outcome = jnp.where(legal, outcome, code(RESULTS.out_of_range))
-    shown = jnp.where(legal, 1.0, jnp.nan).astype(length.dtype)
+    outcome = jnp.where(allowed, outcome, code(RESULTS.out_of_range))
+    shown = jnp.where(allowed, 1.0, jnp.nan).astype(length.dtype)
     numbers = shown * jnp.where(overflow, jnp.nan, 1.0)
     force = design.sensor_stiffness * length * position * numbers
     vanishing = _zero_amplitude(design, setting, steps, tolerance) * shown if extra else None

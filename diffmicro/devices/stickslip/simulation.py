@@ -11,8 +11,9 @@ from diffmicro.devices.stickslip.design import Design, Setting
 from diffmicro.devices.stickslip.lumped import COUNTS, lump, motion, statics
 from diffmicro.devices.stickslip.motion import Run, State
 from diffmicro.devices.stickslip.response import STEPS
-from diffmicro.devices.stickslip.rules import check_point
+from diffmicro.devices.stickslip.rules import RULES
 from diffmicro.parameters import as_arrays, whole_number
+from diffmicro.rules import check_point
 
 
 class Trajectory(NamedTuple):
@@ -35,7 +36,7 @@ def simulate(
     design: Design, setting: Setting, *, periods: int = 3, steps: int | None = None
 ) -> Trajectory:
     """The motion from rest over some periods of the drive. `steps`: in the slow phase of a period, 2000."""
-    check_point("stickslip.simulate", design, setting)
+    check_point("stickslip.simulate", RULES, design, setting)
     periods = whole_number("periods", periods, 3, 1, 10**4)
     count = whole_number("steps", steps, STEPS, 4, 10**6)
     design, setting = as_arrays((design, setting))

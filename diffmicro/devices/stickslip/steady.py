@@ -29,7 +29,7 @@ from jax.flatten_util import ravel_pytree
 
 from diffmicro import _loops as loops
 from diffmicro._types import Count, Flag, Matrix, Scalar, Vector
-from diffmicro.dynamics.window import substitute
+from diffmicro.autodiff.rules import substitute
 
 Advance = Callable[[Any, Any, Scalar], tuple[Any, Any]]
 """(parameters, state, place) -> (state after one period, what it showed: a NamedTuple with `step`)."""

@@ -38,7 +38,7 @@ from diffmicro.devices.tribometer.response import (
     objection,
     respond,
 )
-from diffmicro.devices.tribometer.rules import check_point, harmless
+from diffmicro.devices.tribometer.rules import RULES
 from diffmicro.devices.tribometer.simulation import Trajectory, simulate
 from diffmicro.recheck import ByResolution
 
@@ -56,7 +56,7 @@ DEVICE = Device(
     methods=(Method("steady", steps=STEPS),),
     process=PROCESS,
     recheck=ByResolution(coarser),
-    check=check_point,
+    rules=RULES,
     objection=objection,
     animation="diffmicro.plot.tribometer:animation",
 )
@@ -71,9 +71,7 @@ __all__ = [
     "STEPS",
     "Setting",
     "Trajectory",
-    "check_point",
     "coarser",
-    "harmless",
     "law_of",
     "objection",
     "published_design",

@@ -5,15 +5,16 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro.autodiff.rules import substitute
 from diffmicro.devices.tribometer import steady as laws
 from diffmicro.devices.tribometer.design import Design, Setting, law_of
 from diffmicro.devices.tribometer.motion import tolerance_of
-from diffmicro.devices.tribometer.rules import check_point, harmless
+from diffmicro.devices.tribometer.rules import HARMLESS, RULES
 from diffmicro.devices.tribometer.steady import Steady
-from diffmicro.dynamics.window import substitute
-from diffmicro.parameters import as_arrays, output, valid, whole_number
+from diffmicro.parameters import as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.results import RESULTS, code, finite_if_ok, from_code, raise_failure
+from diffmicro.rules import check_point, legal, spare, where_legal
 
 
 class Response(eqx.Module):
@@ -84,7 +85,7 @@ def respond(
     Above the drag that friction can hold (`drag_ratio` above 1, or the track angle's cosine) the probe runs
     away; below the least friction force out of plane it is stalled.
     """
-    check_point("tribometer.respond", design, setting)
+    check_point("tribometer.respond", RULES, design, setting)
     steps = whole_number("steps", steps, STEPS, MOST_COARSE, 2**16)
     design, setting = as_arrays((design, setting))
     if tolerance is None:
@@ -97,31 +98,32 @@ def respond(
 
 @eqx.filter_jit
 def _respond(design: Design, setting: Setting, tolerance: Array, *, steps: int) -> Response:
-    legal = valid(design, setting)
+    allowed = legal(RULES, design, setting)
     touched = jnp.sum(jnp.stack(jax.tree.leaves((design, setting))))
-    design, setting = harmless(legal, design, setting)
+    tame = spare(design), spare(setting, **HARMLESS)
+    design, setting = where_legal(allowed, (design, setting), tame)
     found = laws.steady(law_of(setting), design, setting, steps, tolerance)
-    return finite_if_ok(_response(found, legal, touched))
+    return finite_if_ok(_response(found, allowed, touched))
 
 
-def _response(found: Steady, legal: Array, touched: Array) -> Response:
+def _response(found: Steady, allowed: Array, touched: Array) -> Response:
     """The answer; what is refused has NaN derivatives by all that it was `touched` by, in reverse mode too."""
     outcome = jnp.where(found.converged, code(RESULTS.successful), code(RESULTS.not_converged))
     outcome = jnp.where(found.stalled, code(RESULTS.stalled), outcome)
     outcome = jnp.where(found.runaway, code(RESULTS.runaway), outcome)
-    outcome = jnp.where(legal, outcome, code(RESULTS.out_of_range))
+    outcome = jnp.where(allowed, outcome, code(RESULTS.out_of_range))
 
     def blank(good: Array) -> Array:
         return touched * jnp.where(good, 0.0, jnp.nan).astype(touched.dtype)
 
-    usable = legal & (found.converged | found.stalled) & ~found.runaway
-    still = legal & found.stalled
+    usable = allowed & (found.converged | found.stalled) & ~found.runaway
+    still = allowed & found.stalled
     moving = found.velocity + blank(usable & ~still)
     at_rest = substitute(jnp.zeros_like(moving), blank(~still))
     return Response(
         friction_ratio=found.drag + blank(usable),
         sliding_velocity=jnp.where(still, at_rest, moving),
-        critical_velocity=found.critical + blank(legal),
+        critical_velocity=found.critical + blank(allowed),
         result=from_code(outcome),
         residual=found.residual,
         margin=jax.lax.stop_gradient(found.margin + blank(usable)),

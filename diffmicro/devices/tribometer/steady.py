@@ -1,6 +1,6 @@
 """The tribometer's laws of friction behind one interface: drag to velocity, and velocity to drag.
 
-Every law is written in its own natural units: drag over mu_0 F_n,0, velocity over `unit`. A `Law` says between
+Every law is written in its own natural units: drag over mu_0 F_n,0, velocity over `unit`. A `Law` states between
 which drags something slides steadily and how the two follow from each other; `steady` does the rest, the same for
 all: which of the two is given, what stalls, what runs away, what is not reduced.
 """

@@ -40,7 +40,7 @@ from diffmicro.devices.tumbler.response import (
     objection,
     respond,
 )
-from diffmicro.devices.tumbler.rules import HARMLESS, check_point, legal_or_harmless
+from diffmicro.devices.tumbler.rules import RULES
 from diffmicro.devices.tumbler.simulation import simulate
 from diffmicro.recheck import ByWarmStart
 
@@ -58,7 +58,7 @@ DEVICE = Device(
     methods=METHODS,
     process=PROCESS,
     recheck=ByWarmStart(nearby, tolerance=1e-10),
-    check=check_point,
+    rules=RULES,
     objection=objection,
     on_request=ON_REQUEST,
     carries=True,
@@ -70,7 +70,6 @@ __all__ = [
     "stall_field",
     "DEVICE",
     "Design",
-    "HARMLESS",
     "HOPS",
     "METHODS",
     "NEAR_CHANGE",
@@ -81,8 +80,6 @@ __all__ = [
     "STEPS",
     "Setting",
     "TURNS_OVER",
-    "check_point",
-    "legal_or_harmless",
     "nearby",
     "objection",
     "published_design",

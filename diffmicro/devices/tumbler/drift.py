@@ -20,7 +20,7 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 
 from diffmicro import _loops as loops
-from diffmicro.autodiff.rules import Changes, known
+from diffmicro.autodiff.rules import Changes, known, substitute
 from diffmicro.devices.tumbler.body import Units, body_of, lump, outline_of
 from diffmicro.devices.tumbler.design import Design, Setting
 from diffmicro.devices.tumbler.motion import TumblerMotion
@@ -28,7 +28,6 @@ from diffmicro.devices.tumbler.state import State
 from diffmicro.devices.tumbler.steady import Observed, PeriodMap, Steady, differentiable, find
 from diffmicro.dynamics.hybrid import run
 from diffmicro.dynamics.system import Numerics
-from diffmicro.dynamics.window import substitute
 
 ORDER, LIMIT = 8, 30000
 """Order of the Taylor series, and the most advances per half turn of the field."""

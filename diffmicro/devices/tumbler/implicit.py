@@ -50,7 +50,7 @@ USUAL = 0.02
 
 
 class ImplicitResponse(NamedTuple):
-    """Means over `window` turns of the field, in SI; NaN where `result_code` says that there are none."""
+    """Means over `window` turns of the field, in SI; NaN where there are none, see `result_code`."""
 
     speed: Array
     speed_spread: Array  # standard error of the mean of the turns

@@ -10,7 +10,7 @@ roll a, spin w = a' and sliding velocity u of the body's material at the contact
     I w' = T - h t - h' n,     T = torque sin(pi time + phase - a)          (Xie 2019, eqs. 1, 2, 10, 12)
 
 On its piece of the hull the roll is counted from the face before: h(roll) = r + ahead sin + below cos, so that
-a body that rocks on a face knows how far it is from it.
+a body that rocks on a face is that far from it.
 
 with N what presses (weight, electrostatic force, adhesion of the contact) and S the weight along the slope.
 
@@ -181,7 +181,7 @@ class TumblerMotion(HybridSystem):
         )
 
         def guards() -> tuple[Any, ...]:
-            # What may fail on two sides is a product: where it crosses zero says on which.
+            # What may fail on two sides is a product; its factors tell the side.
             face = jnp.where(mode.kind == FACE, 1.0, 0.0)
             partly, free = held - face, 1.0 - held
             contact = normal + state.gap * flying + held

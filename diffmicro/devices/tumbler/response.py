@@ -12,11 +12,12 @@ from diffmicro.devices.tumbler import implicit
 from diffmicro.devices.tumbler.body import body_of, outline_of
 from diffmicro.devices.tumbler.design import Design, Setting
 from diffmicro.devices.tumbler.drift import critical_incline, drift_of, stall_field
-from diffmicro.devices.tumbler.rules import check_point, legal_or_harmless
+from diffmicro.devices.tumbler.rules import HARMLESS, RULES
 from diffmicro.devices.tumbler.steady import Observed
 from diffmicro.parameters import as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.results import RESULTS, code, finite_if_ok, found_if_ok, from_code, raise_failure
+from diffmicro.rules import check_point, check_requests, legal, spare, where_legal
 
 
 class Response(eqx.Module):
@@ -77,7 +78,7 @@ class Response(eqx.Module):
 
 
 ON_REQUEST = ("climb_margin", "stall_field")
-"""Responses that need many solves: only when asked for."""
+"""Responses on request, as they need many solves."""
 
 
 STEPS = 8
@@ -119,13 +120,9 @@ def respond(
     Derivatives are those of the motion with `event`. With `implicit` they are derivatives of the discretization at
     fixed active set, which miss the impacts' times.
     """
-    check_point("tumbler.respond", design, setting)
+    check_point("tumbler.respond", RULES, design, setting)
     method_named("tumbler.respond", METHODS, method)
-    for name in extra:
-        if name not in ON_REQUEST:
-            raise ValueError(
-                f"tumbler.respond: extra {name!r} is not one of {', '.join(ON_REQUEST)}."
-            )
+    check_requests("tumbler.respond", extra, ON_REQUEST)
     design, setting, start = as_arrays((design, setting, start))
     if method == "implicit":
         if steps is None:
@@ -158,7 +155,9 @@ def _respond_event(
     window: int,
     extra: tuple[str, ...],
 ) -> Response:
-    design, setting, legal = legal_or_harmless(design, setting)
+    allowed = legal(RULES, design, setting)
+    tame = spare(design, **HARMLESS), spare(setting)
+    design, setting = where_legal(allowed, (design, setting), tame)
     drift = drift_of(design, setting, start, tolerance, steps, window)
     steady, observed = drift.steady, Observed(*drift.steady.observed)
     motion, units = drift.motion, drift.units
@@ -170,10 +169,10 @@ def _respond_event(
     outcome = jnp.where(turns_over, outcome, code(RESULTS.stalled))
     outcome = jnp.where(down, code(RESULTS.runaway), outcome)
     outcome = jnp.where(steady.complete, outcome, code(RESULTS.event_limit))
-    outcome = jnp.where(legal, outcome, code(RESULTS.out_of_range))
+    outcome = jnp.where(allowed, outcome, code(RESULTS.out_of_range))
 
-    shown = jnp.where(legal & steady.complete, 1.0, jnp.nan)
-    steadily = jnp.where(legal & settled, 1.0, jnp.nan)
+    shown = jnp.where(allowed & steady.complete, 1.0, jnp.nan)
+    steadily = jnp.where(allowed & settled, 1.0, jnp.nan)
     known = jnp.where(down, jnp.nan, shown)
     none = 0.0 * shown
     mass = jnp.asarray(body_of(design, outline_of(design)).mass)
@@ -194,7 +193,7 @@ def _respond_event(
         lateral_drift=none,
         max_penetration=none,
         max_residual=jnp.where(settled, steady.residual, jnp.nan) * shown,
-        period_multiple=jnp.where(steady.returns & legal, n, 0),
+        period_multiple=jnp.where(steady.returns & allowed, n, 0),
         result=from_code(outcome),
         residual=steady.residual * shown,
         margin=observed.margin / 2 * steadily,
@@ -234,7 +233,7 @@ def _respond_implicit(
         )
     found = implicit.respond_implicit(design, setting, steps)
     shown = jnp.where(jnp.isfinite(found.max_residual), 1.0, jnp.nan)
-    none = 0.0 * shown  # not asked for by this method
+    none = 0.0 * shown  # this method has none
     outline = outline_of(design)
     perimeter = outline.perimeter()
     response = Response(
@@ -271,7 +270,7 @@ NEAR_STALL, NEAR_CLIMB, NEAR_CHANGE = 1.02, 0.02, 2e-5
 
 
 def objection(response: Response, design: Design, setting: Setting, of: str, method: str) -> Array:
-    """What the device knows against a gradient: a code of `diffmicro.reasons`, 0 for nothing."""
+    """Device-specific reason not to trust a gradient: a code of `reasons`, 0 for none."""
     if method != "event" or of in (*ON_REQUEST, "mass", "no_slip_speed"):
         return jnp.asarray(0)
     outcome = code(response.result)

@@ -5,8 +5,9 @@ from jax import Array
 
 from diffmicro.devices.tumbler.design import Design, Setting
 from diffmicro.devices.tumbler.path import Trajectory, follow
-from diffmicro.devices.tumbler.rules import check_point
+from diffmicro.devices.tumbler.rules import RULES
 from diffmicro.parameters import as_arrays, whole_number
+from diffmicro.rules import check_point
 
 
 def simulate(
@@ -22,11 +23,11 @@ def simulate(
     `turns`: of the field, rounded to halves. `steps`: fewest points per turn; each event is one more. For
     motion in space see `implicit.simulate_implicit`. Not for use inside transformations.
     """
-    check_point("tumbler.simulate", design, setting)
+    check_point("tumbler.simulate", RULES, design, setting)
     try:
         halves = round(2 * turns)
     except (TypeError, ValueError, OverflowError):
-        halves = turns  # no number, which the check says
+        halves = turns  # no number: the check refuses it
     half_turns = whole_number("turns * 2", halves, 2, 1, 10**4)
     steps = whole_number("steps", steps, 400, 4, 10**5)
     design, setting, start = as_arrays((design, setting, start))

@@ -1,7 +1,7 @@
 """The steady motion of a tumbler: found by following the motion, differentiated as a fixed point.
 
 The motion is looked at once per half turn of the field. Landing on a face is plastic and sticking wipes out the
-rest, so it forgets its past at once: multipliers are zero, and after a half turn or two the state returns to
+rest, so its past does not matter: multipliers are zero, and after a half turn or two the state returns to
 rounding. Newton shooting (`dynamics.orbits`) has nothing to do here and would cost a matrix in every step; the
 simulation itself is the search, and what it does not reach is not accepted. It ends when
 
@@ -43,7 +43,8 @@ RUNAWAY = -30.0
 
 
 class Observed(NamedTuple):
-    """What a number of half turns tells, in natural units; sums over them, `pull` and `margin` extremes."""
+    """Auxiliary output of a number of half turns, in natural units: sums over them, of `pull` and "
+    "`margin` extremes."""
 
     slipped: Array
     lap: Array
@@ -57,7 +58,8 @@ class Observed(NamedTuple):
 
 
 class Steady(NamedTuple):
-    """A motion. `state` and `observed` (over `periods` half turns) have derivatives, the rest tells of the search.
+    """A motion. `state` and `observed` (over `periods` half turns) have derivatives, the rest is about the
+    search.
 
     residual: distance from where it was `periods` half turns before. contraction: the same over the one before.
     turns: half turns of the body per half turn of the field. slipped, spread: mean sliding per half turn over

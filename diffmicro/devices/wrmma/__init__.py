@@ -41,7 +41,7 @@ from diffmicro.devices.wrmma.response import (
     objection,
     respond,
 )
-from diffmicro.devices.wrmma.rules import check_point
+from diffmicro.devices.wrmma.rules import RULES
 from diffmicro.devices.wrmma.simulation import ROOM_FOR_EVENTS, Trajectory, simulate
 from diffmicro.devices.wrmma.steady import MotionState, Observed, period_map
 from diffmicro.dynamics.orbits import Search
@@ -61,7 +61,7 @@ DEVICE = Device(
     methods=METHODS,
     process=PROCESS,
     recheck=ByWarmStart(nearby, afresh),
-    check=check_point,
+    rules=RULES,
     objection=objection,
     cautions=CAUTIONS,
     quick=dict(search=Search(multiples=False, twins=0), window=0),
@@ -85,7 +85,6 @@ __all__ = [
     "Setting",
     "Trajectory",
     "afresh",
-    "check_point",
     "drive_period",
     "eta",
     "lump",

@@ -25,6 +25,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro.dynamics.margin import Margin
 from diffmicro.dynamics.roots import stationary_point
 from diffmicro.dynamics.series import sin_cos, value
 from diffmicro.dynamics.system import HybridSystem, Schedule, Step
@@ -64,9 +65,12 @@ class Record(NamedTuple):
     impacts: Any
     stick_time: Any
     closed_time: Any
-    margin: Any
-    since: Any
-    landmark: Any
+    course: Margin
+
+    @property
+    def margin(self) -> Array:
+        """Distance to the nearest change of the sequence of modes [periods]."""
+        return self.course.nearest
 
 
 class WrmmaMotion(HybridSystem):
@@ -207,7 +211,7 @@ class WrmmaMotion(HybridSystem):
     def blank_record(self, state: State) -> Record:
         """Nothing seen yet."""
         zero = jnp.zeros_like(state.gap)
-        return Record(state.gap + zero, zero, zero, zero, zero, zero + 1.0, zero + 1.0, zero)
+        return Record(state.gap + zero, zero, zero, zero, zero, Margin.unknown(zero))
 
     def observe(self, record: Record, step: Step, state: State) -> Record:
         """Extremes inside the step count, not only its ends."""
@@ -220,18 +224,11 @@ class WrmmaMotion(HybridSystem):
         touches = step.fired[2] & ~closed
         lowest = jnp.minimum(jnp.minimum(dip, state.gap), record.min_gap)
         spent = step.duration * step.length
-        since = record.since + spent
-        event = step.fired[0] | step.fired[1] | step.fired[2]
-        landmark = event | step.switched
-        # Two switches of the drive keep their distance whatever the motion does.
-        apart = jnp.where(landmark & (event | (record.landmark > 0)) & (since > 0), since, 1.0)
         return Record(
             min_gap=jnp.where(touches | closed, 0.0, lowest),
             peak_speed=jnp.maximum(record.peak_speed, peak),
             impacts=record.impacts + touches,
             stick_time=record.stick_time + jnp.where(step.mode.slip == 0, spent, 0.0),
             closed_time=record.closed_time + jnp.where(closed, spent, 0.0),
-            margin=jnp.minimum(record.margin, jnp.minimum(apart, step.margin())),
-            since=jnp.where(landmark, 0.0, since),
-            landmark=jnp.where(landmark, jnp.where(event, 1.0, 0.0), record.landmark),
+            course=record.course.after(step),
         )

@@ -9,19 +9,21 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 
 from diffmicro._device import Method, method_named
+from diffmicro.autodiff.rules import substitute
 from diffmicro.devices.wrmma import scheme
 from diffmicro.devices.wrmma.design import Design, Setting
 from diffmicro.devices.wrmma.lumped import drive_period, eta, lump
-from diffmicro.devices.wrmma.rules import check_point
-from diffmicro.devices.wrmma.start import begin, legal, numbers, units
+from diffmicro.devices.wrmma.rules import RULES
+from diffmicro.devices.wrmma.start import begin, numbers, units
 from diffmicro.devices.wrmma.steady import MotionState, Observed, period_map
 from diffmicro.dynamics import moreau
 from diffmicro.dynamics.fixed_point import Orbit
 from diffmicro.dynamics.orbits import SETTLE, Search, find_orbit, unstable
-from diffmicro.dynamics.window import WindowMean, substitute, window_mean
+from diffmicro.dynamics.window import WindowMean, window_mean
 from diffmicro.parameters import as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.results import RESULTS, code, finite_if_ok, from_code, raise_failure
+from diffmicro.rules import check_point, legal
 
 
 class Response(eqx.Module):
@@ -53,7 +55,7 @@ class Response(eqx.Module):
 
 
 def nearby(response: Response, tolerance: Array | float) -> dict:
-    """Arguments of `respond` for a neighbor of a known motion, quickly: what certificates ask for."""
+    """Keyword arguments that warm-start `respond` near a known solution; used by certificates."""
     return dict(
         start=response.state,
         multiple=jnp.maximum(response.period_multiple, 1),
@@ -71,7 +73,7 @@ def afresh(design: Design, setting: Setting) -> dict:
 
 
 def objection(response: Response, design: Design, setting: Setting, of: str, method: str) -> Array:
-    """What speaks against a gradient here beside what every device is asked."""
+    """Device-specific reasons not to trust a gradient."""
     outcome = code(response.result)
     left = (outcome == code(RESULTS.no_orbit)) & unstable(response.residual, response.multiplier)
     found = [*(outcome == code(r) for r in (RESULTS.stalled, RESULTS.gap_collapsed)), left]
@@ -107,7 +109,7 @@ def respond(
     Derivatives are those of the motion with `event`. With `moreau` they are derivatives of the
     discretization at fixed active set, which differ from the motion's wherever it slides or bounces.
     """
-    check_point("wrmma.respond", design, setting)
+    check_point("wrmma.respond", RULES, design, setting)
     usual = method_named("wrmma.respond", METHODS, method).steps or 0
     steps = whole_number("steps", steps, usual, 4, 10**5)
     design, setting, start = as_arrays((design, setting, start))
@@ -142,7 +144,7 @@ def _respond(
     search: Search,
     window: int,
 ) -> Response:
-    allowed = legal(design, setting)
+    allowed = legal(RULES, design, setting)
     parameters = numbers(design, setting)
     _, unravel = ravel_pytree(lump(design, setting))
     tolerance = tolerance.astype(parameters.dtype)

@@ -1,17 +1,13 @@
-"""Values that make no sense together: complaints about numbers, harmless stand-ins for traced lanes."""
+"""What fields of Design and Setting have to keep together."""
 
-import numpy as np
+from diffmicro.rules import Rule
 
-from diffmicro.devices.wrmma.design import Design, Setting
-from diffmicro.parameters import check, is_traced
-
-
-def check_point(where: str, design: Design, setting: Setting) -> None:
-    """Raise ValueError for values that are out of range or contradict each other; traced ones pass."""
-    check(where, design, setting)
-    gap, length = design.rest_gap, design.device_length
-    if not is_traced(gap, length) and not np.all(np.asarray(gap) < np.asarray(length)):
-        raise ValueError(
-            f"{where}: Design.rest_gap = {gap} m is not allowed; it has to be below device_length = "
-            f"{length} m, which contains it. Make the gap smaller or the device longer."
-        )
+RULES = (
+    Rule(
+        lambda design, _: design.rest_gap < design.device_length,
+        lambda design, _: (
+            f"Design.rest_gap = {design.rest_gap} m is not allowed; it has to be below device_length = "
+            f"{design.device_length} m, which contains it. Make the gap smaller or the device longer."
+        ),
+    ),
+)

@@ -12,7 +12,7 @@ p_T is the friction's impulse over the body's mass, p_N the impact's over the re
 solved together (one linear complementarity problem, `nonsmooth.closed_form`). The damper sees the
 velocity before the step. The clamp is a finite bound of friction.
 
-Left out: a location of events, see `dynamics.moreau`, which also says what derivatives of this
+Left out: a location of events, see `dynamics.moreau`, also on what derivatives of this
 mean.
 """
 
@@ -51,7 +51,7 @@ class Impulses(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What a pass over periods tells, in the order of `wrmma.Observed` after displacement."""
+    """Auxiliary output of a pass over periods, in the order of `wrmma.Observed` after displacement."""
 
     min_gap: Array
     peak_speed: Array

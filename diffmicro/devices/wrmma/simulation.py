@@ -9,11 +9,12 @@ from jax import Array
 from diffmicro.devices.wrmma.design import Design, Setting
 from diffmicro.devices.wrmma.lumped import drive_period, lump
 from diffmicro.devices.wrmma.motion import State
-from diffmicro.devices.wrmma.rules import check_point
+from diffmicro.devices.wrmma.rules import RULES
 from diffmicro.devices.wrmma.steady import MotionState
 from diffmicro.dynamics.hybrid import trace
 from diffmicro.dynamics.system import Numerics
 from diffmicro.parameters import as_arrays, whole_number
+from diffmicro.rules import check_point
 
 
 class Trajectory(NamedTuple):
@@ -41,7 +42,7 @@ def simulate(
     `steps`: fewest points per period. Each event appears as one more point, the state after it. Points after the
     last period repeat it.
     """
-    check_point("wrmma.simulate", design, setting)
+    check_point("wrmma.simulate", RULES, design, setting)
     periods = whole_number("periods", periods, 1, 1, 10**4)
     steps = whole_number("steps", steps, 200, 4, 10**5)
     design, setting, start = as_arrays((design, setting, start))

@@ -7,17 +7,14 @@ from jax.flatten_util import ravel_pytree
 
 from diffmicro.devices.wrmma.design import STARTS, Design, Setting
 from diffmicro.devices.wrmma.lumped import drive_period, lump
+from diffmicro.devices.wrmma.rules import RULES
 from diffmicro.devices.wrmma.steady import MotionState, period_map
 from diffmicro.dynamics.starts import approached
-from diffmicro.parameters import as_arrays, valid
+from diffmicro.parameters import as_arrays
+from diffmicro.rules import legal, where_legal
 
 STEPS, TOLERANCE = 12, 1e-9
 """Of the event method on the way."""
-
-
-def legal(design: Design, setting: Setting) -> Array:
-    """Whether all values are allowed, traced ones too."""
-    return valid(design, setting) & jnp.all(design.rest_gap < design.device_length)
 
 
 def units(design: Design, setting: Setting) -> Array:
@@ -30,7 +27,7 @@ def numbers(design: Design, setting: Setting) -> Array:
     """What the motion depends on, as one vector. Bad lanes get harmless numbers, so that they end."""
     found, _ = ravel_pytree(lump(design, setting))
     harmless, _ = ravel_pytree(lump(*as_arrays((Design(), Setting()))))
-    return jnp.where(legal(design, setting), found, harmless.astype(found.dtype))
+    return where_legal(legal(RULES, design, setting), found, harmless)
 
 
 def begin(design: Design, setting: Setting) -> MotionState:

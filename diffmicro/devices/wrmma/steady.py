@@ -27,7 +27,7 @@ class MotionState(eqx.Module):
 
 
 class Observed(NamedTuple):
-    """What one pass over a periodic motion tells, in natural units and over all its periods."""
+    """Auxiliary output of one pass over a periodic motion, in natural units and over all its periods."""
 
     displacement: Array
     min_gap: Array

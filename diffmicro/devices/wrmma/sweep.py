@@ -5,7 +5,7 @@ done when the velocities of two consecutive periods differ by less than 5e-4 um/
 periods (the first) or 100 (the others). Sweeping up and down then shows hysteresis.
 
 The rule leaves many points unsettled and can stop while the hammer still rings behind a stuck body,
-so this is for reproducing the paper; `wrmma.respond` gives settled motions and says when there is
+so this is for reproducing the paper; `wrmma.respond` gives settled motions, and a status where there is
 none.
 """
 
@@ -36,7 +36,7 @@ FIRST, LATER = 300, 100
 class Sweep(eqx.Module):
     """Velocities of a sweep.
 
-    velocity: drift in the last period times frequency, in the order asked for [m/s].
+    velocity: drift in the last period times frequency, in the order of the frequencies [m/s].
     periods: how many periods were simulated at each [-].
     state: state at the start of a period where each ended.
     """
