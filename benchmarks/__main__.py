@@ -18,6 +18,7 @@ NAMES = (
     "tumbler_mujoco",
     "legs",
     "pareto",
+    "optimizers",
     "imports",
 )
 
