@@ -19,6 +19,7 @@ NAMES = (
     "tumbler_mujoco",
     "legs",
     "pareto",
+    "optimizers",
     "imports",
 )
 

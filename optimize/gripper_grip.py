@@ -45,7 +45,7 @@ def draw(result: Result, path: Path) -> None:
 STUDY = Study(
     "gripper_grip",
     problem,
-    options={"method": "sqp", "budget": 100, "lanes": 3},
+    options={"method": "sqp", "budget": 100},
     random_designs=300,
     draw=draw,
     show={

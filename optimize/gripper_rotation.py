@@ -44,7 +44,7 @@ def draw(result: Result, path: Path) -> None:
 STUDY = Study(
     "gripper_rotation",
     problem,
-    options={"method": "sqp", "budget": 160, "lanes": 4},
+    options={"method": "sqp", "budget": 160},
     random_designs=500,
     draw=draw,
     show={

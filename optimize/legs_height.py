@@ -100,7 +100,7 @@ def _period(side: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, float, float]
 STUDY = Study(
     "legs_height",
     problem,
-    options={"method": "sqp", "budget": 80, "lanes": 1},
+    options={"method": "sqp", "budget": 80},
     random_designs=30,
     draw=draw,
     show={

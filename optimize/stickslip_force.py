@@ -72,7 +72,7 @@ def _over(
 STUDY = Study(
     "stickslip_force",
     problem,
-    options={"method": "sqp", "budget": 40, "lanes": 1},
+    options={"method": "sqp", "budget": 40},
     random_designs=16,
     draw=draw,
     show={

@@ -90,7 +90,7 @@ def _margins(side: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, float, float
 STUDY = Study(
     "tumbler_climb",
     problem,
-    options=dict(budget=40, method="sqp", lanes=3),
+    options=dict(budget=40, method="sqp"),
     random_designs=200,
     draw=draw,
     show={

@@ -105,7 +105,7 @@ def _speeds(side: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, float, float]
 STUDY = Study(
     "tumbler_outline",
     problem,
-    options=dict(budget=150, method="sqp", lanes=6),
+    options=dict(budget=150, method="sqp"),
     random_designs=200,
     draw=draw,
     show={

@@ -189,7 +189,7 @@ def test_a_budget_is_enough_for_the_lanes_and_what_confirms():
         search(budget=20, lanes=30)
 
 
-@pytest.mark.parametrize("method", ["cma", "lagrangian"])
+@pytest.mark.parametrize("method", ["cma"])
 def test_an_option_that_the_method_does_not_have_is_named(method):
     with pytest.raises(ValueError, match=f"lanes is no option of the method {method}, which has"):
         search(method=method, lanes=2)

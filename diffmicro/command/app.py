@@ -263,7 +263,10 @@ def optimize(
         str, typer.Option(help="What --robust looks at: mean, quantile (the worst 10 %), worst.")
     ] = "mean",
     method: Annotated[
-        str, typer.Option(help="auto, sqp, lagrangian, climb, or cma (without gradients).")
+        str,
+        typer.Option(
+            help="auto, sqp, slsqp, optax (no constraints), climb, or cma (without gradients)."
+        ),
     ] = "auto",
     budget: Annotated[int, typer.Option(min=10, help="Evaluations to spend.")] = 148,
     lanes: Annotated[int | None, typer.Option(min=1, help="Starts of the search.")] = None,

@@ -14,7 +14,7 @@ import optax
 
 from diffmicro.design.lane import Lane
 from diffmicro.design.run import Run, Spent
-from diffmicro.design.starts import starts
+from diffmicro.design.searches import Outcome
 
 ANNEAL = 0.7
 """Share of the budget for exploring, the rest for refining."""
@@ -40,7 +40,7 @@ def climb(
     wander: float = 0.5,
     barrier: tuple[float, float] = (3.0, 0.3),
     tolerance: float = 1e-7,
-) -> tuple[str, list[Lane]]:
+) -> Outcome:
     """Climb until the budget is used; the reason why it ended.
 
     optimizer: makes directions of gradients; its step size does not matter. wander: weight of the random
@@ -50,7 +50,7 @@ def climb(
     optimizer = optax.sgd(1.0) if optimizer is None else optimizer
     steer = jax.jit(optimizer.update)
     offsets = np.array([0.01 * abs(c.bound) or 0.01 for c in problem.constraints])
-    team = [Lane(u, REACH) for u in starts(problem.start, lanes, rng)]
+    team = [Lane(u, REACH) for u in _latin(problem.start, lanes, rng)]
     for lane in team:
         lane.memory = optimizer.init(jnp.asarray(lane.u))
     rounds, leading = max((run.budget - run.used) // lanes, 1), 0.0
@@ -79,10 +79,10 @@ def climb(
             if best.known is not None:
                 run.tell(problem.step(best.u, best.known, run.used, accepted, best.reach))
             if share >= ANNEAL and max(lane.reach for lane in team) < tolerance:
-                return f"steps are shorter than {tolerance:g} of the box", team
+                return Outcome(f"steps are shorter than {tolerance:g} of the box")
     except Spent:
         pass
-    return f"the budget of {run.budget} evaluations is used", team
+    return Outcome(f"the budget of {run.budget} evaluations is used")
 
 
 def _weight(share: float, barrier: tuple[float, float]) -> float:
@@ -110,3 +110,11 @@ def _regroup(team: list[Lane], best: Lane, number: int, rng: np.random.Generator
             behind = number >= PATIENCE and lane.gain < best.gain - (1 - BEHIND) * abs(best.gain)
             if lane.dead or lane.reach < STUCK or behind:
                 lane.join(best, REJOIN)
+
+
+def _latin(start: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """The start and a Latin square: each variable visits each of its cells once."""
+    cells = np.stack([rng.permutation(count) for _ in start], axis=1)
+    found = (cells + rng.random((count, len(start)))) / count
+    found[0] = start
+    return found

@@ -11,8 +11,7 @@ A start counts if its calculation ended `ok` and it meets the constraints; no de
 back. Left out: conditions of second order, and whether another optimum is better.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -32,6 +31,9 @@ gradient, or the gain's unit, promises across the box."""
 
 CONFIRM = 3
 """Most designs that are evaluated in full at the end."""
+
+ROUNDED = 1e-5
+"""Share of the gain by which a design has to be better than an optimum to take its place."""
 
 SAME = 0.01
 """Distance in the box below which two optima are one."""
@@ -53,14 +55,22 @@ class Ending(NamedTuple):
     spent: int
 
 
-def end(run: Run, published: Finished, team: Sequence[Any], why: str, interrupted: bool) -> Ending:
+def end(
+    run: Run,
+    published: Finished,
+    optimum: np.ndarray | None,
+    settled: np.ndarray | None,
+    why: str,
+    interrupted: bool,
+) -> Ending:
     """Confirm the best design, check the conditions there, and say how the search ended.
 
-    why: what ended the method. team: its lanes, of which CMA-ES has one.
+    optimum: the best one that a search from several starts found. settled: where CMA-ES converged. why: what ended
+    the method.
     """
     problem = run.problem
     missed = problem.missed(published)
-    finished, chosen, spent = _confirm(run, published, missed)
+    finished, chosen, spent = _confirm(run, published, missed, optimum)
     u = problem.start if chosen is None else run.trials[chosen]
     sample = _with_gradient(run, u) if chosen is not None or not missed else None
     limits = conditions(run, u, sample)
@@ -68,7 +78,7 @@ def end(run: Run, published: Finished, team: Sequence[Any], why: str, interrupte
     if optimal(run, sample, limits.remainder):
         status = "ok"
         texts.append(f"The conditions of an optimum hold to {limits.remainder:.1g}")
-    elif chosen is not None and _settled(team, u):
+    elif chosen is not None and settled is not None and np.max(np.abs(settled - u)) < SAME:
         status = "ok"
     elif chosen is not None:
         status = "stopped"
@@ -115,13 +125,20 @@ def _flat(run: Run) -> bool:
     return not sloped and len({float(s.objective) for s in seen}) <= 1
 
 
-def _confirm(run: Run, published: Finished, missed: list[str]) -> tuple[Finished, int | None, int]:
+def _confirm(
+    run: Run, published: Finished, missed: list[str], optimum: np.ndarray | None
+) -> tuple[Finished, int | None, int]:
     """The best design that a full evaluation confirms to be better than the start, or the start."""
     problem, count = run.problem, 0
-    ranked = sorted(
-        (i for i, sample in enumerate(run.samples) if problem.feasible(sample)),
-        key=lambda i: -float(run.samples[i].objective),
-    )
+
+    def worth(i: int) -> float:
+        """The gain; an optimum is not given up for what a limit that is missed by `FEASIBLE` brings."""
+        gain = float(run.samples[i].objective)
+        at_optimum = optimum is not None and np.array_equal(run.trials[i], optimum)
+        return gain + ROUNDED * abs(gain) if at_optimum else gain
+
+    feasible = [i for i, sample in enumerate(run.samples) if problem.feasible(sample)]
+    ranked = sorted(feasible, key=worth, reverse=True)
     for count, i in enumerate(ranked[:CONFIRM], 1):
         if not missed and np.array_equal(run.trials[i], problem.start):
             return published, None, count - 1
@@ -138,14 +155,6 @@ def _with_gradient(run: Run, u: np.ndarray) -> Sample:
         if np.array_equal(trial, u) and np.all(np.isfinite(sample.gradient)):
             return sample
     return jax.tree.map(np.asarray, run.problem.sample(jnp.asarray(u)))
-
-
-def _settled(team: Sequence[Any], u: np.ndarray) -> bool:
-    """Whether CMA-ES converged to this design."""
-    return any(
-        getattr(lane, "state", "") == "settled" and np.max(np.abs(lane.u - u)) < SAME
-        for lane in team
-    )
 
 
 def _what_is_left(limits: Binding) -> str:

@@ -8,9 +8,9 @@ import warnings
 
 import numpy as np
 
-from diffmicro.design.lagrangian import Place
 from diffmicro.design.problem import Problem, Sample
 from diffmicro.design.run import Run, Spent
+from diffmicro.design.searches import Outcome
 from diffmicro.parameters import whole_number
 
 SPREAD = 0.2
@@ -25,10 +25,10 @@ CONVERGED = ("tolx", "tolfun", "tolfunhist")
 
 def evolve(
     run: Run, rng: np.random.Generator, *, tolerance: float = 1e-6, population: int | None = None
-) -> tuple[str, list[Place]]:
+) -> Outcome:
     """Generations until the budget is used or the spread is below the tolerance.
 
-    The place is the middle of the last generation, `settled` where a criterion of `CONVERGED` ended it.
+    The middle of the last generation is `settled` where a criterion of `CONVERGED` ended it.
     """
     try:
         import cma
@@ -64,12 +64,12 @@ def evolve(
                     )
                     run.tell(step)
     except Spent:
-        return f"the budget of {run.budget} evaluations is used", []
+        return Outcome(f"the budget of {run.budget} evaluations is used")
     ended = [str(name) for name in strategy.stop() or ()]
-    middle, by = np.asarray(strategy.result.xfavorite), ", ".join(ended)
+    by = f"by its criterion {', '.join(ended)}"
     if not set(ended) & set(CONVERGED):
-        return f"CMA-ES gave up by its criterion {by}", [Place(middle, first, "stuck")]
-    return f"CMA-ES converged by its criterion {by}", [Place(middle, first, "settled")]
+        return Outcome(f"CMA-ES gave up {by}")
+    return Outcome(f"CMA-ES converged {by}", settled=np.asarray(strategy.result.xfavorite))
 
 
 def _cost(problem: Problem, sample: Sample, unit: float, worst: float) -> float:

@@ -2,8 +2,9 @@
 
 | method | for |
 |---|---|
-| `sqp` | smooth responses; constraints met to 1e-6, multipliers, several starts |
-| `lagrangian` | the same with any optax optimizer (L-BFGS by default) and an augmented Lagrangian |
+| `sqp` | smooth responses and constraints, from several starts |
+| `slsqp` | the same by SciPy's SLSQP |
+| `optax` | smooth responses without constraints, by any optax optimizer (L-BFGS by default), from several starts |
 | `climb` | responses with cliffs and branches, as impacts make them |
 | `cma` | responses without a gradient to trust (package `cma`) |
 | `auto` | looks at the certificates of a few points and chooses one of them, and says so |
@@ -23,26 +24,35 @@ import numpy as np
 
 from diffmicro._files import replace
 from diffmicro.design.climb import climb
-from diffmicro.design.ending import CONFIRM, SAME, Ending, end
+from diffmicro.design.ending import CONFIRM, Ending, end
 from diffmicro.design.evolution import evolve
-from diffmicro.design.lagrangian import lagrangian
 from diffmicro.design.problem import Problem, number
 from diffmicro.design.result import Result
 from diffmicro.design.run import Folder, Run
-from diffmicro.design.sqp import sqp
-from diffmicro.design.starts import starts
+from diffmicro.design.searches import Outcome, descend, slsqp, sqp
+from diffmicro.design.starts import Optimum, evenly
 from diffmicro.parameters import whole_number
 from diffmicro.reasons import VERDICTS
 
-METHODS: Mapping[str, Callable[..., tuple[str, list]]] = {
+METHODS: Mapping[str, Callable[..., Outcome]] = {
     "sqp": sqp,
-    "lagrangian": lagrangian,
+    "slsqp": slsqp,
+    "optax": descend,
     "climb": climb,
     "cma": evolve,
 }
 
 PROBES = 4
 """Points at which `auto` looks."""
+
+GENERATIONS = 20
+"""Evaluations for each variable below which `auto` does not choose CMA-ES."""
+
+MANY = 100
+"""Variables above which `auto` takes L-BFGS where it can: SQP keeps and factors a full matrix."""
+
+GONE = {"lagrangian": "sqp, which keeps constraints better, or optax for an optimizer of your own"}
+"""Methods that were, and what to use."""
 
 
 def optimize_design(
@@ -59,13 +69,13 @@ def optimize_design(
 ) -> Result:
     """The best feasible design found with `budget` evaluations.
 
-    optimizer: an optax optimizer, for the methods climb and lagrangian.
+    optimizer: an optax optimizer, for the methods optax and climb; auto takes climb where there are constraints.
     out: folder in which the run is kept; `resume` continues the run that is there.
     options: of the method, as `lanes` (starts) and `tolerance`.
     """
     if optimizer is not None:
         options["optimizer"] = optimizer
-        method = "climb" if method == "auto" else method
+        method = ("climb" if problem.constraints else "optax") if method == "auto" else method
     _check_options(method, options)
     lanes = whole_number("optimize_design: lanes", options.get("lanes"), 1, 1)
     budget = whole_number("optimize_design: budget", budget, 148, max(lanes + CONFIRM + 1, 8))
@@ -75,20 +85,21 @@ def optimize_design(
         raise ValueError("optimize_design: resume needs the folder of the run, `out`.")
     config = _config(problem, method, budget, seed, options)
     folder = None if out is None else Folder(out, config, resume)
-    published = problem.finish(problem.named(problem.start))
-    team, interrupted = [], False
+    published, why = problem.finish(problem.named(problem.start)), ""
+    outcome, interrupted = Outcome("interrupted"), False
     with Run(problem, budget - 1 - CONFIRM, progress, folder) as run:
         try:
-            why = ""
             if method == "auto":
                 method, why = _chosen(run)
             # The choice draws no random numbers, so naming the method gives the same run but for the probes.
             own = {name: options[name] for name in options if name in _options(method)}
-            reason, team = METHODS[method](run, np.random.default_rng(seed), **own)
-            reason = f"{why}{reason}"
+            outcome = METHODS[method](run, np.random.default_rng(seed), **own)
         except KeyboardInterrupt:
-            interrupted, reason = True, "interrupted"
-    found = end(run, published, team, reason, interrupted)
+            why, interrupted = "", True
+    optima = outcome.starts.optima if outcome.starts else []
+    best = optima[0].u if optima else None
+    why = f"{why}{outcome.reason}"
+    found = end(run, published, best, outcome.settled, why, interrupted)
     idle = _idle(run)
     if idle:
         warnings.warn(_of_idle(idle), stacklevel=2)
@@ -104,7 +115,9 @@ def optimize_design(
         constraints=_constraints(problem, found),
         bounds=_bounds(problem, found),
         remainder=found.limits.remainder,
-        optima=_optima(problem, team),
+        optima=_shown(problem, optima),
+        starts=0 if outcome.starts is None else outcome.starts.begun,
+        unseen=None if outcome.starts is None else outcome.starts.unseen,
         idle=idle,
         history=tuple(run.history),
         certified=run.certified,
@@ -132,6 +145,8 @@ def _options(method: str) -> set[str]:
 
 def _check_options(method: str, options: Mapping[str, Any]) -> None:
     """Raise ValueError for a method that is not there, or an option that it does not have."""
+    if method in GONE:
+        raise ValueError(f"optimize_design: the method {method} is gone. Use {GONE[method]}.")
     if method != "auto" and method not in METHODS:
         raise ValueError(
             f"optimize_design: method {method!r} is not one of auto, {', '.join(METHODS)}."
@@ -145,21 +160,27 @@ def _check_options(method: str, options: Mapping[str, Any]) -> None:
 
 
 def _chosen(run: Run) -> tuple[str, str]:
-    """A method for what a few points say about their gradients, and words for it."""
-    points = starts(run.problem.start, PROBES, np.random.default_rng(0))
+    """A method for what a few points say about their gradients, for constraints and budget; and why it."""
+    problem = run.problem
+    n = len(problem.variables)
+    points = [problem.start, *evenly(PROBES - 1, n)]
     samples = [sample for u in points for sample in run.ask(u[None, :])]
     judged = [VERDICTS[int(s.verdict)] for s in samples if s.verdict >= 0]
+    certified = judged.count("certified")
     refused = judged.count("refused") + sum(not s.usable and s.verdict < 0 for s in samples)
     if judged and 2 * refused > len(samples):
+        why = f"{refused} of {len(samples)} gradients were refused"
+        if run.budget - run.used < GENERATIONS * n:
+            return "climb", f"climb, as {why} and the budget is too small for CMA-ES: "
         if find_spec("cma"):
-            return "cma", f"{refused} of {len(samples)} gradients were refused, so without them: "
-        return "climb", (
-            f"{refused} of {len(samples)} gradients were refused; the package cma, which does "
-            "without, is not installed: "
-        )
-    if judged and 2 * judged.count("certified") < len(judged):
-        return "climb", "most gradients are not certified, so in small steps: "
-    return "sqp", ""
+            return "cma", f"cma, as {why}: "
+        return "climb", f"climb, as {why} and the package cma is not installed: "
+    if judged and 2 * certified < len(judged):
+        return "climb", f"climb, as only {certified} of {len(judged)} gradients are certified: "
+    if n > MANY and not problem.constraints:
+        return "optax", f"optax, as there are {n} variables and no constraints: "
+    why = f"{certified} of {len(judged)} gradients are certified" if judged else "it has gradients"
+    return "sqp", f"sqp, as {why}: "
 
 
 def _constraints(problem: Problem, found: Ending) -> dict[str, dict[str, Any]]:
@@ -194,26 +215,16 @@ def _bounds(problem: Problem, found: Ending) -> dict[str, dict[str, Any]]:
     return bounds
 
 
-def _optima(problem: Problem, team: list) -> tuple[dict[str, Any], ...]:
-    """Distinct feasible optima of the lanes that converged, best first."""
-    ended = [
-        lane
-        for lane in team
-        if getattr(lane, "state", "") == "converged"
-        and lane.known is not None
-        and problem.feasible(lane.known)
-    ]
-    ended.sort(key=lambda lane: -float(lane.known.objective))
-    kept: list = []
-    for lane in ended:
-        if all(np.max(np.abs(lane.u - other.u)) > SAME for other in kept):
-            kept.append(lane)
+def _shown(problem: Problem, optima: Sequence[Optimum]) -> tuple[dict[str, Any], ...]:
+    """The local optima of a search from several starts, best first."""
     return tuple(
         {
-            "objective": problem.objective.shown(float(lane.known.objective)),
-            "variables": problem.named(lane.u),
+            "objective": problem.objective.shown(float(optimum.sample.objective)),
+            "variables": problem.named(optimum.u),
+            "limits": list(optimum.limits),
+            "starts": optimum.starts,
         }
-        for lane in kept
+        for optimum in optima
     )
 
 

@@ -22,6 +22,10 @@ SHORT = 1e-4
 """Share of the range by which the last limit stays inside the end."""
 
 
+NEAR = 0.15
+"""Longest first step of a search from a neighbor, share of the box."""
+
+
 class Front(NamedTuple):
     """Points of the front, from the best of the first objective to the best of the second.
 
@@ -67,7 +71,8 @@ def pareto_front(
         raise ValueError(
             "pareto_front: a target has no front; give objectives that maximize or minimize."
         )
-    options = {"method": "sqp", **options}
+    # Each point starts near its neighbors, and a search is to stay in their valley.
+    options = {"method": "sqp", "lanes": 1, "radius": NEAR, **options}
     spent = 0
 
     def best(made: Problem, start: dict[str, float] | None) -> Result:

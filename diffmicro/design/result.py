@@ -16,7 +16,9 @@ class Result:
     constraints: per constraint value, slack, whether it binds and its multiplier, the gain per unit by which
     its bound is relaxed. bounds: the same of variables that stand at one.
     remainder: what the limits do not balance, as a share of the gradient, or of the gain where that is larger.
-    optima: distinct local optima, best first. idle: variables that changed nothing.
+    optima: distinct local optima, best first: objective, variables, the limits that hold it, and how many starts
+    ended there. starts: how many were begun (0: the method has none). unseen: probability that one more would
+    end at an optimum that is not among them. idle: variables that changed nothing.
     """
 
     problem: Problem
@@ -31,6 +33,8 @@ class Result:
     bounds: dict[str, dict[str, Any]]
     remainder: float
     optima: tuple[dict[str, Any], ...]
+    starts: int
+    unseen: float | None
     idle: tuple[str, ...]
     history: tuple[Step, ...]
     certified: float
@@ -64,6 +68,8 @@ class Result:
             "constraints": self.constraints,
             "bounds": self.bounds,
             "optima": list(self.optima),
+            "starts": self.starts,
+            "unseen": self.unseen,
             "status": self.status,
             "reason": self.reason,
             "method": self.method,

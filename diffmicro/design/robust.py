@@ -22,6 +22,7 @@ from jax import Array
 from jax.scipy.special import ndtri
 
 from diffmicro.design.problem import Finished, Problem, number, responses_of
+from diffmicro.design.starts import evenly
 from diffmicro.parameters import whole_number
 from diffmicro.tolerance import Tolerance
 
@@ -60,7 +61,7 @@ def deviations(
     for name in given:
         if given.count(name) > 1:
             raise ValueError(f"robust: the tolerance of {name} is given twice; give one.")
-    uniform = _recurrence((count + 1) // 2, n) if draws is None else np.asarray(draws)
+    uniform = evenly((count + 1) // 2, n) if draws is None else np.asarray(draws)
     kinds = np.array([tolerance.kind == "normal" for tolerance in tolerances])
     rows = np.where(kinds[None, :], np.asarray(ndtri(jnp.asarray(uniform))), 2 * uniform - 1)
     if draws is None:
@@ -346,15 +347,6 @@ def _over(function: Any, rows: np.ndarray, batched: bool) -> Any:
     mapped = jax.jit(jax.vmap(function)) if len(rows) > CHUNK else jax.vmap(function)
     pieces = [mapped(jnp.asarray(rows[i : i + CHUNK])) for i in range(0, len(rows), CHUNK)]
     return jax.tree.map(lambda *x: jnp.concatenate(x), *pieces)
-
-
-def _recurrence(count: int, n: int) -> np.ndarray:
-    """Points of the unit cube that fill it evenly: multiples of powers of the plastic number's kin."""
-    root = 2.0
-    for _ in range(60):  # the positive root of x^(n+1) = x + 1
-        root = (1 + root) ** (1 / (n + 1))
-    steps = root ** -np.arange(1.0, n + 1)
-    return (0.5 + np.arange(1, count + 1)[:, None] * steps[None, :]) % 1.0
 
 
 def _check_known(problem: Problem, tolerances: Sequence[Tolerance]) -> None:

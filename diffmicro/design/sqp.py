@@ -1,252 +1,220 @@
-"""Sequential quadratic programming with a trust region, several starts side by side.
+"""Sequential quadratic programming as a transformation of optax, for smooth values, limits and bounds.
 
-Each step solves the quadratic problem of `kkt` within the box and within `radius` of where the lane
-stands, with the curvature of the Lagrangian learned from gradients (Powell's damped BFGS). The merit
+    minimize f(u) with c(u) >= 0 and lower <= u <= upper
 
-    f(u) + rho sum_i max(0, -c_i(u))
+`update` is given f, c and their derivatives at u and returns the step to the u that is to be evaluated next. A
+trial is accepted where the merit f + sum_i w_i max(0, -c_i) falls as its model promised (weights by Powell
+1978). A trial that fails for the bend of a limit is corrected once (Fletcher 1982); where that does not help, or
+nothing finite came back, the trust region shrinks. The curvature of the Lagrangian is learned by Powell's damped
+BFGS, from rejected trials too. Steps solve the elastic program of `quadratic`, so limits that contradict each
+other end with the least violation. No unit of f, c or u has to be chosen.
 
-decides whether a trial is accepted (Fletcher's S l1 QP), so a trial that is NaN, or jumps to another
-branch of a robot's motion, is turned down like any other bad one, and the radius shrinks. A trial that
-fails for the bend of a constraint gets one correction. Multipliers come with the last step.
-
-Nothing is evaluated outside the box. Left out: second derivatives of the simulator.
+The state is a pytree of arrays: vmap it over starts, keep it, chain it. Left out: equalities, exact second
+derivatives.
 """
 
-from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-import numpy as np
+import jax
+import jax.numpy as jnp
+import optax
+from jax import Array
+from jax.flatten_util import ravel_pytree
 
-from diffmicro.design.kkt import quadratic_step
-from diffmicro.design.problem import Problem, Sample
-from diffmicro.design.run import Run, Spent
-from diffmicro.design.starts import starts
-
-RADIUS = 0.15
-"""Trust region at first, share of the box."""
+from diffmicro.design.quadratic import solve_quadratic, times
 
 ACCEPT, GOOD = 1e-4, 0.75
-"""Shares of the predicted improvement from which a trial is accepted, and the radius grows."""
+"""Shares of the promised improvement from which a trial is accepted, and the trust region grows."""
 
-GROWN = 100.0
-"""Growth of objective or slope from which the objective gets a new unit."""
+FIRST = 0.3
+"""Curvature at first, in units of the gradient over the box: a step reaches far, but not everywhere."""
 
-RESTARTS = 20
-"""Places at which a lane tries to begin."""
+PART = 0.8
+"""Share of what a step can mend of a violation that it is asked to mend, where it cannot mend all."""
 
-PENALTY = 10.0
-"""Weight of a constraint's violation over the size of the gradients, at first."""
+CREDIBLE = 100.0
+"""Multiplier, in units of the gradient over the limit's, beyond which it is no price but a contradiction."""
 
-HEAVY = 100.0
-"""Weight over the largest multiplier above which it is lowered."""
+BALANCED = 1e-3
+"""Share of the gradient that the curvature holds back where a short step still means an optimum."""
+
+SEARCHING, CONVERGED, STUCK = 0, 1, 2
+"""Codes of `SQPState.status`. Stuck: no step is an improvement, or limits contradict each other."""
 
 
-@dataclass
-class Lane:
-    """One start and where it got.
+class Evaluation(NamedTuple):
+    """What is known at u: f and its gradient, c and its Jacobian."""
 
-    state: searching, converged or stuck. waiting: a corrected trial is due before the next step.
-    restarts: how often it began elsewhere because nothing could be evaluated.
+    u: Array
+    value: Array
+    gradient: Array
+    slacks: Array
+    jacobian: Array
+
+
+class SQPState(NamedTuple):
+    """Where the search stands, in flat arrays and in units of the box.
+
+    unit: of each variable. best: the incumbent. known: whether there is one. curvature: of the Lagrangian.
+    multipliers: of the last program. weights: of the merit. radius: of the trust region. corrected: whether the
+    trial under way is a correction.
     """
 
-    u: np.ndarray
-    trial: np.ndarray = field(init=False)
-    known: Sample | None = None
-    state: str = "searching"
-    radius: float = RADIUS
-    waiting: bool = False
-    restarts: int = 0
-
-    def __post_init__(self) -> None:
-        self.trial = self.u.copy()
-
-    def receive(self, sample: Sample, scales: np.ndarray) -> bool:
-        """Judge the trial; True when the lane moved."""
-        if self.known is None:
-            if not sample.usable:
-                return False
-            self.known, n = sample, len(self.u)
-            self._scale = _size(sample) or 1.0
-            self._scales = scales
-            self._curvature = np.eye(n) * max(_norm(self._slope(sample)), 1e-3)
-            self._fresh, self._corrected = True, False
-            rows = self._rows(sample)
-            size = np.abs(rows).max(axis=1, initial=0.0) if len(rows) else np.zeros(0)
-            steep = _norm(self._slope(sample)) / max(size.min(initial=1.0), 1e-3)
-            self._penalty = PENALTY * max(steep, 1e-3)
-            return True
-        if not sample.usable:
-            self._reject(0.25)
-            return False
-        if _size(sample) > GROWN * self._scale:
-            # It began where objective and slope nearly vanish: measure by what is usual, and aim again.
-            self._curvature *= self._scale / _size(sample)
-            self._scale = _size(sample)
-            return False
-        gained = self._merit(self.known) - self._merit(sample)
-        ratio = gained / self._predicted if self._predicted > 0 else -1.0
-        if ratio < ACCEPT:
-            if not self._corrected and len(sample.slacks) and self._correct(sample):
-                return False
-            self._reject(0.5 if ratio > -1 else 0.25)
-            return False
-        step = self.trial - self.u
-        change = self._lagrangian_slope(sample) - self._lagrangian_slope(self.known)
-        self._learn(step, change)
-        if ratio > GOOD and np.max(np.abs(step)) > 0.8 * self.radius:
-            self.radius = min(2 * self.radius, 1.0)
-        self.u, self.known, self._corrected = self.trial.copy(), sample, False
-        return True
-
-    def propose(self, tolerance: float) -> None:
-        """The next trial, or the end of the search."""
-        sample = self.known
-        assert sample is not None
-        slope, slacks, rows = self._slope(sample), self._slacks(sample), self._rows(sample)
-        for _ in range(12):
-            low, high = self._limits()
-            found = quadratic_step(self._curvature, slope, slacks, rows, low, high, self._penalty)
-            if not found.ok:
-                self._curvature = np.eye(len(self.u)) * max(_norm(slope), 1e-3)
-                found = quadratic_step(
-                    self._curvature, slope, slacks, rows, low, high, self._penalty
-                )
-            step = np.clip(found.step, low, high)
-            missed = np.maximum(0, -(slacks + rows @ step))
-            # A violation that stays although it can be mended asks for a heavier penalty.
-            if not found.ok or not np.any(missed > 1e-9) or self._penalty > 1e8:
-                break
-            if np.max(np.abs(step)) > 0.99 * self.radius:
-                break
-            self._penalty *= 5
-        if not found.ok:
-            self.state = "stuck"
-            return
-        self._lam, self._step = found.multipliers, step
-        # Too heavy a one makes every bend of a constraint look like a loss, and steps creep along it.
-        enough = HEAVY * np.max(self._lam, initial=0.0)
-        if enough > 0 and not np.any(missed > 1e-9):
-            self._penalty = min(self._penalty, max(enough, self._penalty / 5))
-        model = slope @ step + 0.5 * step @ self._curvature @ step
-        before = self._penalty * np.sum(np.maximum(0, -slacks))
-        self._predicted = -(model + self._penalty * np.sum(missed) - before)
-        # A step that the radius cuts short says nothing about an optimum.
-        settled = np.max(np.abs(step), initial=0.0) < tolerance <= self.radius
-        violated = np.max(np.maximum(0, -slacks), initial=0.0)
-        # A last short step may still be needed to meet a constraint.
-        if settled and violated < 1e-7:
-            self.state = "converged"
-        elif self.radius < tolerance:
-            self.state = "stuck"
-        self.trial = np.clip(self.u + step, 0.0, 1.0)
-
-    def _limits(self) -> tuple[np.ndarray, np.ndarray]:
-        return np.maximum(-self.u, -self.radius), np.minimum(1 - self.u, self.radius)
-
-    def _correct(self, sample: Sample) -> bool:
-        """Aim again, with the slacks that the trial met: the constraint's bend is known now."""
-        assert self.known is not None
-        rows, step = self._rows(self.known), self.trial - self.u
-        low, high = self._limits()
-        bent = self._slacks(sample) - rows @ step
-        slope = self._slope(self.known)
-        found = quadratic_step(self._curvature, slope, bent, rows, low, high, self._penalty)
-        self._corrected = True
-        trial = np.clip(self.u + np.clip(found.step, low, high), 0.0, 1.0)
-        if not found.ok or np.max(np.abs(trial - self.trial)) < 1e-12:
-            return False
-        self.trial, self.waiting = trial, True
-        return True
-
-    def _reject(self, factor: float) -> None:
-        reached = np.max(np.abs(self.trial - self.u), initial=0.0)
-        self.radius = factor * min(self.radius, max(reached, 1e-300))
-        self._corrected = False
-
-    def _learn(self, step: np.ndarray, change: np.ndarray) -> None:
-        """Powell's damped BFGS, which keeps the curvature positive."""
-        if self._fresh and step @ change > 0:
-            self._curvature = np.eye(len(step)) * (change @ change) / (step @ change)
-        self._fresh = False
-        bent = self._curvature @ step
-        size = step @ bent
-        if size <= 1e-300:
-            return
-        agree = step @ change
-        theta = 1.0 if agree >= 0.2 * size else 0.8 * size / (size - agree)
-        change = theta * change + (1 - theta) * bent
-        self._curvature = (
-            self._curvature
-            - np.outer(bent, bent) / size
-            + np.outer(change, change) / (step @ change)
-        )
-
-    def _slope(self, sample: Sample) -> np.ndarray:
-        return -sample.gradient / self._scale
-
-    def _slacks(self, sample: Sample) -> np.ndarray:
-        return sample.slacks / self._scales
-
-    def _rows(self, sample: Sample) -> np.ndarray:
-        return sample.slack_gradients / self._scales[:, None]
-
-    def _lagrangian_slope(self, sample: Sample) -> np.ndarray:
-        return self._slope(sample) - self._rows(sample).T @ self._lam
-
-    def _merit(self, sample: Sample) -> float:
-        violation = np.sum(np.maximum(0, -self._slacks(sample)))
-        return float(-sample.objective / self._scale + self._penalty * violation)
+    unit: Array
+    best: Evaluation
+    known: Array
+    curvature: Array
+    multipliers: Array
+    weights: Array
+    radius: Array
+    corrected: Array
+    status: Array
 
 
 def sqp(
-    run: Run, rng: np.random.Generator, *, lanes: int = 1, tolerance: float = 1e-7
-) -> tuple[str, list[Lane]]:
-    """Climb from the problem's start and from others in the box; the reason why it ended."""
-    scales = run.problem.scales
-    team = [Lane(u) for u in starts(run.problem.start, lanes, rng)]
-    try:
-        while True:
-            busy = [lane for lane in team if lane.state == "searching"]
-            if not busy:
-                break
-            samples = run.ask(np.stack([lane.trial for lane in busy]))
-            moved = 0
-            for lane, sample in zip(busy, samples, strict=True):
-                lane.waiting = False
-                moved += lane.receive(sample, scales)
-                if lane.known is None:
-                    lane.u = lane.trial = rng.random(lane.u.shape)
-                    lane.restarts += 1
-                    lane.state = "stuck" if lane.restarts > RESTARTS else lane.state
-                elif not lane.waiting:
-                    lane.propose(tolerance)
-            best = leading(run.problem, team)
-            if best.known is not None:
-                run.tell(run.problem.step(best.u, best.known, run.used, moved, best.radius))
-    except Spent:
-        return f"the budget of {run.budget} evaluations is used", team
-    done = sum(lane.state == "converged" for lane in team)
-    if done:
-        return f"{done} of {len(team)} starts converged to {tolerance:g} of the box", team
-    return f"no step longer than {tolerance:g} of the box was an improvement", team
+    constraints: int = 0,
+    *,
+    lower: Any = 0.0,
+    upper: Any = 1.0,
+    radius: float = 1.0,
+    tolerance: float = 1e-7,
+) -> optax.GradientTransformationExtraArgs:
+    """The transformation for a number of constraints; bounds are numbers or pytrees like u.
+
+    update(gradient, state, u, *, value, slacks, jacobian, usable=True): slacks (constraints,); jacobian like u
+    with a leading axis of the constraints. radius, tolerance: of the trust region at first and at the end,
+    shares of the box (of the size of u where a variable has no box).
+    """
+
+    def bounds(flat: Array) -> tuple[Array, ...]:
+        return tuple(jnp.broadcast_to(ravel_pytree(b)[0], flat.shape) for b in (lower, upper))
+
+    def init(u: Any) -> SQPState:
+        flat, _ = ravel_pytree(u)
+        low, high = bounds(flat)
+        unit = jnp.where(jnp.isfinite(high - low), high - low, jnp.maximum(jnp.abs(flat), 1.0))
+        none, zero = jnp.zeros(constraints, flat.dtype), jnp.zeros((), flat.dtype)
+        rows = jnp.zeros((constraints, flat.size), flat.dtype)
+        return SQPState(
+            unit=unit.astype(flat.dtype),
+            best=Evaluation(flat / unit, zero, jnp.zeros_like(flat), none, rows),
+            known=jnp.asarray(False),
+            curvature=jnp.eye(flat.size, dtype=flat.dtype),
+            multipliers=none,
+            weights=none,
+            radius=zero + radius,
+            corrected=jnp.asarray(False),
+            status=jnp.asarray(SEARCHING),
+        )
+
+    def update(
+        gradient: Any,
+        state: SQPState,
+        u: Any,
+        *,
+        value: Any,
+        slacks: Any = None,
+        jacobian: Any = None,
+        usable: Any = True,
+        **_: Any,
+    ) -> tuple[Any, SQPState]:
+        flat, unravel = ravel_pytree(u)
+        slope = ravel_pytree(gradient)[0] * state.unit
+        new = state.best._replace(u=flat / state.unit, value=jnp.asarray(value), gradient=slope)
+        if constraints:
+            rows = jax.vmap(lambda row: ravel_pytree(row)[0])(jacobian)
+            new = new._replace(slacks=jnp.asarray(slacks), jacobian=rows * state.unit[None, :])
+        new = jax.tree.map(lambda part: part.astype(flat.dtype), new)
+        finite = jnp.isfinite(sum(jnp.sum(part) for part in new))
+        judged, aim = _judged(state, new, finite & jnp.asarray(usable))
+        low, high = (side / state.unit for side in bounds(flat))
+        step, after = _proposed(judged, aim, low, high, tolerance)
+        ended = state.status != SEARCHING
+        after = jax.tree.map(lambda fresh, old: jnp.where(ended, old, fresh), after, state)
+        place = after.best.u + jnp.where(after.status == SEARCHING, step, 0.0)
+        return unravel(jnp.where(after.known, place * state.unit - flat, 0.0)), after
+
+    return optax.GradientTransformationExtraArgs(init, update)  # type: ignore[arg-type]
 
 
-def leading(problem: Problem, team: list[Lane]) -> Lane:
-    """The lane with the best feasible gain, or the least violation."""
+def _judged(state: SQPState, new: Evaluation, usable: Array) -> tuple[SQPState, Array]:
+    """The state after a trial was accepted, is to be corrected, or turned down; and the slacks to aim with."""
+    best = state.best
+    step = new.u - best.u
+    linear = best.slacks + times(best.jacobian, step)
+    missed, hoped, met = (
+        jnp.sum(state.weights * jnp.maximum(0, -c)) for c in (best.slacks, linear, new.slacks)
+    )
+    fall = missed - hoped - jnp.sum(best.gradient * step)
+    promised = fall - jnp.sum(step * times(state.curvature, step)) / 2
+    gained = best.value - new.value + missed - met
+    noise = 100 * jnp.finfo(step.dtype).eps * (jnp.abs(best.value) + missed)
+    better = gained + noise >= ACCEPT * promised
+    accepted = usable & (better | ~state.known)
+    bent = met - hoped >= 0.5 * (promised - gained)
+    correct = usable & ~accepted & bent & ~state.corrected
 
-    def rank(lane: Lane) -> tuple:
-        if lane.known is None:
-            return (0, 0.0)
-        if problem.feasible(lane.known):
-            return (2, float(lane.known.objective))
-        return (1, float(np.min(lane.known.slacks / problem.scales)))
+    reached = jnp.max(jnp.abs(step))
+    # Where a parabola through both ends has its minimum; a trial without a value tells nothing.
+    share = jnp.where(usable, jnp.clip(0.5 * fall / (fall - gained), 0.1, 0.5), 0.25)
+    wide = (gained > GOOD * promised) & (reached > 0.8 * state.radius)
+    radius = jnp.where(wide, 2 * state.radius, state.radius)
+    size = jnp.sqrt(jnp.sum(new.gradient**2))
+    curvature = jnp.where(
+        state.known, _learned(state, new, step), FIRST * size * jnp.eye(len(step))
+    )
+    after = state._replace(
+        best=jax.tree.map(lambda fresh, old: jnp.where(accepted, fresh, old), new, best),
+        known=state.known | usable,
+        curvature=jnp.where(usable, curvature, state.curvature),
+        radius=jnp.where(accepted | correct | ~state.known, radius, share * reached),
+        corrected=correct,
+    )
+    # A correction aims with the slacks that the trial met: the limit's bend is known now.
+    return after, jnp.where(correct, new.slacks - linear + best.slacks, after.best.slacks)
 
-    return max(team, key=rank)
+
+def _learned(state: SQPState, new: Evaluation, step: Array) -> Array:
+    """The curvature after a step, by Powell's damped BFGS, which keeps it positive."""
+    old, tiny = state.best, jnp.finfo(step.dtype).tiny
+    change = new.gradient - old.gradient
+    change = change - times((new.jacobian - old.jacobian).T, state.multipliers)
+    pull = times(state.curvature, step)
+    size, agree = jnp.maximum(jnp.sum(step * pull), tiny), jnp.sum(step * change)
+    damping = jnp.where(agree >= 0.2 * size, 1.0, 0.8 * size / (size - agree))
+    change = damping * change + (1 - damping) * pull
+    gain = change[:, None] * change[None, :] / jnp.maximum(jnp.sum(step * change), tiny)
+    learned = state.curvature - pull[:, None] * pull[None, :] / size + gain
+    return jnp.where(jnp.isfinite(jnp.sum(learned)), learned, state.curvature)
 
 
-def _size(sample: Sample) -> float:
-    """What the objective is measured by."""
-    return max(abs(float(sample.objective)), 1e-3 * _norm(sample.gradient))
+def _proposed(
+    state: SQPState, aim: Array, low: Array, high: Array, tolerance: float
+) -> tuple[Array, SQPState]:
+    """The next step, with its multipliers and weights, or the end of the search."""
+    best, radius = state.best, state.radius
+    rows, size = best.jacobian, jnp.sqrt(jnp.sum(best.gradient**2))
+    low, high = jnp.maximum(low - best.u, -radius), jnp.minimum(high - best.u, radius)
+    room = jnp.sum(jnp.maximum(rows * low[None, :], rows * high[None, :]), axis=1)
+    aim = jnp.maximum(aim, -PART * room)
+    found = solve_quadratic(state.curvature, best.gradient, aim, rows, low, high)
+    lengths = jnp.sqrt(jnp.sum(rows**2, axis=1))
+    most = jnp.where(lengths > 0, CREDIBLE * size / lengths, 0.0)
+    weights = (jnp.minimum(state.weights, most) + found.multipliers) / 2
 
-
-def _norm(vector: np.ndarray) -> float:
-    return float(np.linalg.norm(vector))
+    longest = jnp.max(jnp.abs(found.step))
+    short = (longest < tolerance) & ~state.corrected
+    # What a wrong curvature holds back is no optimum: a longer step corrects it.
+    stiff = jnp.max(jnp.abs(times(state.curvature, found.step))) > BALANCED * size
+    longer = short & stiff & (radius > 100 * tolerance)
+    stretch = jnp.where(longer, radius / 10 / jnp.maximum(longest, jnp.finfo(size.dtype).tiny), 1)
+    held = jnp.all(-best.slacks <= 2 * tolerance * lengths)
+    # A step that the trust region cuts short says nothing about an optimum.
+    settled = short & held & (radius >= tolerance)
+    ended = (short & ~longer) | (radius < tolerance)
+    status = jnp.where(ended & state.known, jnp.where(settled, CONVERGED, STUCK), SEARCHING)
+    return jnp.clip(stretch * found.step, low, high), state._replace(
+        multipliers=jnp.minimum(found.multipliers, most),
+        weights=jnp.maximum(found.multipliers, weights),
+        status=status,
+    )

@@ -1,11 +1,147 @@
-"""Where several starts of one search stand in the box."""
+"""Several starts of one search: where they begin, which optima they found, and when they are enough.
+
+The first start is the problem's own, the others fill the box evenly. After N starts that ended at w different
+optima one more start ends at an optimum that was not seen with the probability w (w + 1) / (N (N - 1)) (Boender,
+Rinnooy Kan 1987: the expected size of the basins that were not hit, whatever their sizes). No better optimum is
+missed with a larger probability than that. The search takes no further start where it is `MISSED` or less.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 
+from diffmicro.design.ending import ROUNDED, SAME, conditions, optimal
+from diffmicro.design.kkt import Binding
+from diffmicro.design.problem import Problem, Sample
+from diffmicro.design.run import Run
 
-def starts(start: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """The start and a Latin square: each variable visits each of its cells once."""
-    cells = np.stack([rng.permutation(count) for _ in start], axis=1)
-    found = (cells + rng.random((count, len(start)))) / count
-    found[0] = start
-    return found
+STARTS = 12
+"""Starts at most, unless said otherwise."""
+
+MISSED = 0.1
+"""Probability that one more start finds something new, below which the starts are enough."""
+
+ALIKE = 1e-3
+"""Share of the objective by which the values of one optimum may differ."""
+
+NEARBY = 0.1
+"""Distance in the box up to which designs of the same value, held by the same limits, are one optimum: it is
+flat."""
+
+FAILED = 20
+"""Starts that cannot be evaluated, after which no other is tried."""
+
+
+class Optimum(NamedTuple):
+    """A local optimum. limits: names of the constraints and bounds that hold it. starts: how many ended there."""
+
+    u: np.ndarray
+    sample: Sample
+    limits: tuple[str, ...]
+    starts: int
+
+
+class Starts:
+    """Where one search began and ended.
+
+    optima: best first. begun, ended: starts, and those of them that ended at an optimum.
+    """
+
+    def __init__(self, run: Run, rng: np.random.Generator, most: int):
+        self.run, self.most = run, most
+        self.optima: list[Optimum] = []
+        self.begun = self.failed = 0
+        self._offset = rng.random(len(run.problem.start))
+
+    def next(self) -> np.ndarray | None:
+        """The next start; None where those that were are enough."""
+        if self.begun - self.failed >= self.most or self.failed > FAILED:
+            return None
+        if self.unseen is not None and self.unseen <= MISSED:
+            return None
+        self.begun += 1
+        start = self.run.problem.start
+        if self.begun == 1:
+            return start
+        return (self._offset + evenly(self.begun - 1, len(start))[-1]) % 1.0
+
+    @property
+    def ended(self) -> int:
+        return sum(optimum.starts for optimum in self.optima)
+
+    @property
+    def unseen(self) -> float | None:
+        """Probability that one more start ends at an optimum that was not seen; None after less than two."""
+        w, count = len(self.optima), self.ended
+        return min(w * (w + 1) / (count * (count - 1)), 1.0) if count > 1 else None
+
+    def seen(self, u: np.ndarray, sample: Sample) -> bool:
+        """Whether this is where another start ended."""
+        return any(self._near(known, u, sample) < SAME for known in self.optima)
+
+    def end(self, u: np.ndarray, sample: Sample) -> None:
+        """A start ended here; it counts where the conditions of an optimum hold."""
+        limits = conditions(self.run, u, sample)
+        known = self.seen(u, sample)
+        if not known and not optimal(self.run, sample, limits.remainder):
+            return
+        named = holding(self.run.problem, limits)
+        for i, other in enumerate(self.optima):
+            near = self._near(other, u, sample)
+            if near < SAME or (near < NEARBY and named == other.limits):
+                gains = float(other.sample.objective), float(sample.objective)
+                # A search that was ended near a known optimum is not as near to it.
+                better = gains[1] > gains[0] + ROUNDED * abs(gains[0])
+                best = Optimum(u, sample, named, 0) if better else other
+                self.optima[i] = best._replace(starts=other.starts + 1)
+                break
+        else:
+            self.optima.append(Optimum(u, sample, named, 1))
+        self.optima.sort(key=lambda optimum: -float(optimum.sample.objective))
+
+    def _near(self, known: Optimum, u: np.ndarray, sample: Sample) -> float:
+        """Distance to an optimum of the same value; infinite to others."""
+        gains = float(known.sample.objective), float(sample.objective)
+        alike = abs(gains[0] - gains[1]) <= ALIKE * max(map(abs, gains))
+        alike = alike and self.run.problem.feasible(sample)
+        return float(np.max(np.abs(known.u - u))) if alike else np.inf
+
+    def __str__(self) -> str:
+        """What was seen, in words."""
+        count, ended = len(self.optima), self.ended
+        text = f"{ended} of {_counted(self.begun, 'start')} ended at {_counted(count, 'optimum')}"
+        text += "".join(f" ({o.starts} at the best)" for o in self.optima[:1] if count > 1)
+        if self.failed:
+            text += f", {self.failed} could not be evaluated"
+        if self.unseen is not None:
+            text += f"; one more would find another with a probability of {100 * self.unseen:.0f} %"
+        return text
+
+
+def evenly(count: int, n: int) -> np.ndarray:
+    """Points of the unit cube that fill it evenly: multiples of powers of the plastic number's kin."""
+    root = 2.0
+    for _ in range(60):  # the positive root of x^(n+1) = x + 1
+        root = (1 + root) ** (1 / (n + 1))
+    steps = root ** -np.arange(1.0, n + 1)
+    return (0.5 + np.arange(1, count + 1)[:, None] * steps[None, :]) % 1.0
+
+
+def holding(problem: Problem, limits: Binding) -> tuple[str, ...]:
+    """Names of the constraints and bounds with a multiplier."""
+    sides = (("low", limits.low), ("high", limits.high))
+    constraints = zip(problem.constraints, limits.constraints, strict=True)
+    return (
+        *(str(constraint) for constraint, multiplier in constraints if multiplier > 0),
+        *(
+            f"{n} {side}"
+            for side, m in sides
+            for n, x in zip(problem.names, m, strict=True)
+            if x > 0
+        ),
+    )
+
+
+def _counted(count: int, noun: str) -> str:
+    many = {"start": "starts", "optimum": "optima"}[noun]
+    return f"{count} {noun if count == 1 else many}"

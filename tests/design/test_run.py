@@ -64,7 +64,7 @@ def test_a_killed_run_resumes_to_the_same_history(tmp_path, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["climb", "lagrangian"])
+@pytest.mark.parametrize("method", ["sqp", "slsqp", "climb", "cma"])
 def test_twenty_kills_at_random_times(tmp_path, rng, method):
     whole = finished(tmp_path / "whole", method, resume=False)
     for number in range(10):
