@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from diffmicro import hybrid
     from diffmicro._configure import Configuration, ConfigurationWarning, configure
-    from diffmicro._device import Device, Method
+    from diffmicro._device import Device, Limit, Method
+    from diffmicro.boundary import Boundary, boundaries
     from diffmicro.certificate import (
         Certificate,
         reason_text,
@@ -26,16 +27,19 @@ if TYPE_CHECKING:
 
 # The home of each public name; type checkers read the imports above, a test compares the two.
 _HOMES = {
+    "Boundary": "boundary",
     "ByResolution": "recheck",
     "ByWarmStart": "recheck",
     "Certificate": "certificate",
     "Configuration": "_configure",
     "ConfigurationWarning": "_configure",
     "Device": "_device",
+    "Limit": "_device",
     "Method": "_device",
     "NoResult": "results",
     "RESULTS": "results",
     "Unchecked": "recheck",
+    "boundaries": "boundary",
     "configure": "_configure",
     "device": "devices",
     "output": "parameters",
@@ -46,16 +50,19 @@ _HOMES = {
 }
 
 __all__ = [
+    "Boundary",
     "ByResolution",
     "ByWarmStart",
     "Certificate",
     "Configuration",
     "ConfigurationWarning",
     "Device",
+    "Limit",
     "Method",
     "NoResult",
     "RESULTS",
     "Unchecked",
+    "boundaries",
     "configure",
     "device",
     "hybrid",

@@ -61,19 +61,17 @@ def nothing_against(response: Any, design: Any, setting: Any, of: str, method: s
 class Limit(NamedTuple):
     """A boundary that a device has beside those of periodic motions.
 
-    name: what it is called, in one or two words. meaning: in a line.
-    room: (response, design, setting) -> what is left to it: positive inside, zero at it, smooth in between. None: it
-    is seen by the status alone, and its place has no derivative.
-    asks: responses on request that `room` looks at. status: how calculations end beyond it, where they fail.
-    power: room vanishes like the distance to this power; 0.5 where a fold is behind it.
-    """
+    name: what it is called, in one or two words. meaning: in a line. room: (response, design, setting) -> what
+    is left to it: zero at it and smooth inside, where it may be of either sign; None where there is no such
+    limit in this setting. Without it the status alone says where the limit is, and its place has no derivative.
+    asks: responses on request that `room` looks at. status: how calculations end beyond it, where they have no
+    room to tell."""
 
     name: str
     meaning: str
     room: Callable[[Any, Any, Any], Any] | None = None
     asks: tuple[str, ...] = ()
     status: str = ""
-    power: float = 1.0
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)

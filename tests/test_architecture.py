@@ -38,7 +38,7 @@ STAGES = [
     {"_device"},
     {"hybrid"},
     {"devices"},
-    {"certificate", "sweep", "design", "plot", "testing"},
+    {"certificate", "boundary", "sweep", "design", "plot", "testing"},
     {"command", "__main__"},
     {"optimize", "experiments"},
 ]

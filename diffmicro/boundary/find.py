@@ -1,4 +1,5 @@
-"""The public function `boundaries`: which kinds of boundaries a device has, and in which range they are looked for."""
+"""The public function `boundaries`: which kinds of boundaries a device has, and in which range they are looked
+for."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,15 +25,18 @@ def boundaries(
     along: str,
     wrt: Sequence[str] | None = None,
     between: tuple[float, float] | None = None,
+    start: Any = None,
     steps: int | None = None,
     starts: bool = True,
 ) -> tuple[Boundary, ...]:
     """The boundaries on either side of a point along one parameter, in order of the parameter.
 
-    design, setting: the point, the published one by default. along: name of a parameter that is a number. wrt: by
-    what their places are differentiated; by every other number that is not zero, if not given. between: where they
-    are looked for; by default within `REACH` of the parameter's value, as far as its range allows. steps: fewest per
-    period. starts: also look where the start stops to lead to the motion (some dozens of simulations).
+    design, setting: the point, the published one by default. along: name of a parameter that is a number. wrt:
+    by what their places are differentiated; by every other number that is not zero, if not given. between:
+    where they are looked for; by default within `REACH` of the parameter's value, as far as its range allows.
+    start: the state that the motion settles from, a `Response.state`; the device's usual one by default. steps:
+    fewest per period. starts: also look where the start stops to lead to the motion (some dozens of
+    simulations).
 
     On each side they are listed up to the first at which the motion ends. `NoResult` where nothing is settled at
     the point itself. A calculation on the host, not for transformations: for those there is `margin`.
@@ -46,14 +50,14 @@ def boundaries(
     design, setting = as_arrays((design, setting))
     found: list[Boundary] = []
     if device.orbits is not None:
-        motion = settled(device, design, setting, along, low, high, steps)
+        motion = settled(device, design, setting, along, low, high, steps, start)
         found += orbit_boundaries(motion, names, starts)
     if device.limits:
         numerics = {} if steps is None else {"steps": steps}
         found += declared_boundaries(device, design, setting, along, low, high, names, numerics)
     if device.orbits is None and not device.limits:
         raise ValueError(
-            f"{device.name}.boundaries: this device states none. One made by hybrid.device has those of its motion; "
+            f"{device.name}.boundaries: this device states none. One made by hybrid.device has its motion's; "
             "any other lists its own in Device.limits."
         )
     return tuple(sorted(found, key=lambda b: b.at))
@@ -67,11 +71,15 @@ def span(
     where = f"{device.name}.boundaries: along {key}"
     numbers = [n for n, p in device.parameters.items() if p.differentiable and () in p.shapes]
     if known is None or key not in numbers:
-        raise ValueError(f"{where}: it has to be a parameter that is a number: {', '.join(numbers)}.")
+        raise ValueError(
+            f"{where}: it has to be a parameter that is a number: {', '.join(numbers)}."
+        )
     why = idle(design, setting, key)
     value = get(design, setting, key)
     if why or np.ndim(value):
-        raise ValueError(f"{where}: {key} {why or 'is several numbers here'}; take another parameter.")
+        raise ValueError(
+            f"{where}: {key} {why or 'is several numbers here'}; take another parameter."
+        )
     value = float(value)
     if between is None:
         if value == 0:
@@ -82,7 +90,9 @@ def span(
         between = (value - REACH * abs(value), value + REACH * abs(value))
     low, high = _allowed(known, *between)
     if not low <= value <= high or not low < high:
-        raise ValueError(f"{where}: the range {low:g} to {high:g} does not contain {key} = {value:g}.")
+        raise ValueError(
+            f"{where}: the range {low:g} to {high:g} does not contain {key} = {value:g}."
+        )
     return low, high
 
 

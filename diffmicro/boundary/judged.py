@@ -22,7 +22,9 @@ APART = 1e-3
 """Largest ratio of the smallest singular value to the next one at a fold that is one."""
 
 
-def mismatch(slopes: np.ndarray, x: np.ndarray, place: Callable[[np.ndarray], float | None]) -> float:
+def mismatch(
+    slopes: np.ndarray, x: np.ndarray, place: Callable[[np.ndarray], float | None]
+) -> float:
     """Relative disagreement of slopes at x with `place`, a function of x; NaN where it has no value.
 
     A parameter at zero is left as it is: it may be at the end of its range.

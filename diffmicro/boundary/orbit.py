@@ -1,9 +1,8 @@
-"""Boundaries of devices whose motion is a periodic one of the hybrid engine, none of which says anything of its own.
+"""Boundaries of devices whose motion is a periodic one of the hybrid engine: they need no line of their own.
 
-The motion that the device settles to from its start is followed both ways along the parameter (`dynamics.boundaries`)
-until it ends. Derivatives by every parameter come from the covector of each boundary; each is checked by locating the
-boundary anew. What the start leads to is looked at along the way.
-"""
+The motion that the device settles to from its start is followed both ways along the parameter
+(`dynamics.boundaries`) until it ends. Derivatives by every parameter come from the covector of each boundary;
+each is checked by locating the boundary anew. What the start leads to is looked at along the way."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -16,9 +15,10 @@ from jax.flatten_util import ravel_pytree
 from diffmicro._device import Device, hooked
 from diffmicro.boundary.judged import certificate, mismatch
 from diffmicro.boundary.values import Boundary, BoundaryCertificate
-from diffmicro.dynamics.boundaries import SMOOTH_KINDS, Change, relocated, walk
+from diffmicro.dynamics.boundaries import SMOOTH_KINDS, Change, radius, relocated, walk
 from diffmicro.dynamics.branches import SAME, Point
-from diffmicro.dynamics.course import Course, Line, along, by_parameters
+from diffmicro.dynamics.course import WIDE, Course, Line, along, by_parameters
+from diffmicro.dynamics.orbits import STABLE
 from diffmicro.dynamics.periodic import Periodic, in_words
 from diffmicro.parameters import get, put
 from diffmicro.results import NoResult, message, word
@@ -33,26 +33,34 @@ BISECTIONS = 12
 """Bisections between a place where it does and one where it does not."""
 
 FLAT_ON_LINE = 1e-10
-"""Share of a covector along the line below which a boundary has no single place on it."""
+"""Share of what all parameters move below which a boundary has no single place on the line."""
 
 
 class Motion(NamedTuple):
-    """The motion that a device settles to, on the course along a parameter."""
+    """The motion that a device settles to, on the course along a parameter. start: where from; None: as usual."""
 
     device: Device
     course: Course
     key: str
     here: float
     first: Point
+    start: Any = None
 
 
 def settled(
-    device: Device, design: Any, setting: Any, key: str, low: float, high: float, steps: int | None
+    device: Device,
+    design: Any,
+    setting: Any,
+    key: str,
+    low: float,
+    high: float,
+    steps: int | None,
+    start: Any = None,
 ) -> Motion:
-    """The motion from the device's start; `NoResult` where it does not settle."""
+    """The motion from `start`; `NoResult` where it does not settle."""
     assert device.orbits is not None
     family: Periodic = hooked(device.orbits)(design, setting, steps)
-    response = _respond(device, family, design, setting, family.natural(design, setting, None))
+    response = _respond(device, family, design, setting, family.natural(design, setting, start))
     periods = int(response.period_multiple)
     if not periods:
         raise NoResult(
@@ -67,7 +75,7 @@ def settled(
             f"{device.name}.boundaries: the motion was found, but Newton's method does not stay on it: it is at "
             "a boundary already. Move a little away from here."
         )
-    return Motion(device, course, key, here, first)
+    return Motion(device, course, key, here, first, start)
 
 
 def _respond(device: Device, family: Periodic, design: Any, setting: Any, z: Any) -> Any:
@@ -87,7 +95,7 @@ def orbit_boundaries(motion: Motion, wrt: Sequence[str], starts: bool) -> list[B
         if starts:
             lost = _start_lost(motion, trail, side)
             found += [lost] if lost is not None else []
-        found += [_boundary(motion, change, side, wrt) for change in changes]
+        found += [boundary_of(motion, change, side, wrt) for change in changes]
     return found
 
 
@@ -109,20 +117,25 @@ def slopes_of(motion: Motion, change: Change, wrt: Sequence[str]) -> tuple[np.nd
     by_all, unravel = by_parameters(course.motions, *course.line.at(s), tuple(wrt))
     if change.covector is None:
         return None, unravel
-    _, rate = course.parameters(s)
+    q, rate = course.parameters(s)
     along_line = float(change.covector @ rate)
-    scale = float(np.linalg.norm(change.covector) * np.linalg.norm(rate))
+    # Parameters have units: what each moves by its own size is compared.
+    scale = float(np.linalg.norm(change.covector * np.asarray(q))) / (abs(s) or 1.0)
     if not abs(along_line) > FLAT_ON_LINE * scale:
         return None, unravel
     return -(change.covector @ by_all) / along_line, unravel
 
 
-def _boundary(motion: Motion, change: Change, side: str, wrt: Sequence[str]) -> Boundary:
+def boundary_of(
+    motion: Motion, change: Change, side: str, wrt: Sequence[str], look: bool = True
+) -> Boundary:
+    """A change as a boundary, with derivatives and their certificate. `look`: what the device does beyond an
+    end."""
     course = motion.course
     s = course.value(change.at)
     slopes, unravel = slopes_of(motion, change, wrt)
     words = {
-        "before": in_words(course.motions, change.kept),
+        "before": in_words(course.motions, change.here),
         "behind": "" if change.behind is None else in_words(course.motions, change.behind),
     }
     grad: dict[str, Any] = {}
@@ -135,14 +148,18 @@ def _boundary(motion: Motion, change: Change, side: str, wrt: Sequence[str]) -> 
         )
     else:
         grad = {name: np.asarray(x) for name, x in unravel(jnp.asarray(slopes)).items()}
-        off = mismatch(slopes, _values(course.line, s, wrt), lambda x: anew(motion, change, wrt, x))
+        off = mismatch(
+            slopes, values_on(course.line, s, wrt), lambda x: anew(motion, change, wrt, x)
+        )
         separation = change.separation if change.kind in SMOOTH_KINDS else None
         judged = certificate(change.kind, change.residual, separation, off, **words)
-    beyond = _beyond(motion, change, side) if change.ends else ""
-    return Boundary(motion.key, side, change.kind, s, motion.here, grad, change.ends, beyond, judged)
+    beyond = _beyond(motion, change, side) if change.ends and look else ""
+    return Boundary(
+        motion.key, side, change.kind, s, motion.here, grad, change.ends, beyond, judged
+    )
 
 
-def _values(line: Line, s: float, wrt: Sequence[str]) -> np.ndarray:
+def values_on(line: Line, s: float, wrt: Sequence[str]) -> np.ndarray:
     design, setting = line.at(s)
     values = {name: jnp.asarray(get(design, setting, name), float) for name in wrt}
     return np.asarray(ravel_pytree(values)[0])
@@ -160,7 +177,7 @@ def anew(motion: Motion, change: Change, wrt: Sequence[str], x: np.ndarray) -> f
         course.motions,
         along(design, setting, motion.key),
         course.low,
-        course.low + course.span,
+        course.low + course.span * WIDE,
         course.periods,
     )
     return relocated(other, change)
@@ -169,7 +186,7 @@ def anew(motion: Motion, change: Change, wrt: Sequence[str], x: np.ndarray) -> f
 def _beyond(motion: Motion, change: Change, side: str) -> str:
     """How the motion that came from this side ends up a little beyond."""
     course = motion.course
-    step = BEYOND * course.span * (1.0 if side == "above" else -1.0)
+    step = BEYOND * WIDE * course.span * (1.0 if side == "above" else -1.0)
     design, setting = course.line.at(course.value(change.at) + step)
     response = _respond(motion.device, course.motions, design, setting, change.at[:-1])
     return word(response.result)
@@ -178,7 +195,7 @@ def _beyond(motion: Motion, change: Change, side: str) -> str:
 def _start_lost(motion: Motion, trail: list[Point], side: str) -> Boundary | None:
     """Where the start stops to lead to the motion, between two points of its branch."""
     course = motion.course
-    inside = [p for p in trail if 0 <= p.at[-1] <= 1]
+    inside = [p for p in trail if course.inside(p.at)]
     picked = sorted({round(i) for i in np.linspace(0, len(inside) - 1, LOOKS + 1)} - {0})
     good = inside[0]
     bad = None
@@ -213,18 +230,21 @@ def _start_lost(motion: Motion, trail: list[Point], side: str) -> Boundary | Non
         course.motions,
         design,
         setting,
-        course.motions.natural(design, setting, None),
+        course.motions.natural(design, setting, motion.start),
     )
     there = word(response.result)
     return Boundary(motion.key, side, "start_lost", at, motion.here, {}, False, there, judged)
 
 
 def _leads_there(motion: Motion, point: Point) -> bool:
+    """Whether the start leads to the motion at a point; what settles too slowly to tell counts."""
+    if radius(point) >= STABLE:
+        return True
     course = motion.course
     design, setting = course.line.at(course.value(point.at))
     family = course.motions
     response = _respond(
-        motion.device, family, design, setting, family.natural(design, setting, None)
+        motion.device, family, design, setting, family.natural(design, setting, motion.start)
     )
     if int(response.period_multiple) != course.periods:
         return False

@@ -28,10 +28,10 @@ class BoundaryCertificate:
     """What a boundary says about itself.
 
     verdict: certified, uncertified (numbers, with the reason), refused (no derivative). reason: in words.
-    residual: how well it fulfills its equations, natural units [-]. separation: see `dynamics.boundaries.Change` [-];
-    None where nothing is singular. mismatch: relative disagreement of the derivatives with boundaries located anew at
-    two neighbors along a direction that mixes all parameters [-]. before, behind: sequences of events on both sides.
-    """
+    residual: how well it fulfills its equations, natural units [-]. separation: see
+    `dynamics.boundaries.Change` [-]; None where nothing is singular. mismatch: relative disagreement of the
+    derivatives with boundaries located anew at two neighbors along a direction that mixes all parameters [-].
+    before, behind: sequences of events on both sides."""
 
     verdict: str
     reason: str

@@ -5,7 +5,8 @@ happen is, with s on the line and A = [P_z - I]:
 
 - `fold`: A is singular, and the branch turns around. With its left null vector w the place moves by w . P_q;
 - `period_doubling`, `torus`: a multiplier mu of P_z reaches the unit circle at -1, or elsewhere off the real axis.
-  The place moves by d|mu|^2, for which second derivatives are needed: dmu = w . dP_z v / (w . v), along the branch;
+  The place moves by d|mu|^2, for which second derivatives are needed: dmu = w . dP_z v / (w . v), along the
+  branch;
 - the sequence changes, where one of the numbers g of `sequence` vanishes. A with the row g_z below it has one left
   null vector, l, and the place moves by l . (P_q, g_q), with the derivatives of the side that is kept.
 
@@ -15,9 +16,8 @@ grazing and corners). A change of the sequence is called after what changes in i
 vanishes; `stick_onset`, a phase of rest does; `lasting_contact`, one of lasting contact; `corner`, the order of
 events alone. At grazing the impacting side has a square root, so the side without the impact is kept.
 
-`branching`: a multiplier passes 1 and the branch goes on, as where a symmetry breaks; `lost`: no motion was found any
-further, for no reason that is known here. Neither has a covector.
-"""
+`branching`: a multiplier passes 1 and the branch goes on, as where a symmetry breaks; `lost`: no motion was
+found any further, for no reason that is known here. Neither has a covector."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -44,11 +44,11 @@ from diffmicro.dynamics.periodic import (
 )
 from diffmicro.dynamics.sequence import NUMBERS
 
-STRIDE = Stride(points=400)
-"""Steps along a branch on the way to its next boundary."""
+STRIDE = Stride(longest=0.25, points=1000)
+"""Steps along a branch on the way to its next boundary; the range is `course.WIDE` long."""
 
-LANDED = 1e-8
-"""A number of `sequence` [natural units] so small that the rest is a linear step."""
+LANDED = 1e-7
+"""Distance [natural units] from which the rest of an approach is one linear step."""
 
 APPROACH = 0.02
 """What is left of such a number after one step of the approach, which stays on its own side."""
@@ -61,9 +61,6 @@ FLAT = 1e-9
 
 SECANTS = 30
 """Most steps of the secant method."""
-
-REST = 1e-4
-"""Longest step [natural units] that the last one of an approach may be."""
 
 FARTHEST = 0.2
 """Longest way [natural units] of an approach: what is farther has another cause."""
@@ -84,18 +81,19 @@ SMOOTH_KINDS = ("fold", "period_doubling", "torus", "branching")
 class Change(NamedTuple):
     """A boundary on a course.
 
-    kind: see the module docstring. at: the point (z, share of s). tangent: of the branch there, on the side that is
-    kept. covector: c, over q; None: there is none. place: which number of `sequence` vanishes (phase, guard, kind),
-    or None. kept, behind: passes on both sides. residual: |P z - z|. separation: smallest singular value over the
-    next one where there is to be a null vector, so small is good. ends: whether no stable motion goes on behind it.
-    """
+    kind: see the module docstring. at: the point (z, share of s). tangent: of the branch there, on the side
+    that is kept. covector: c, over q; None: there is none. place: which number of `sequence` vanishes (phase,
+    guard, kind), or None. kept, behind: passes on both sides. residual: |P z - z|. separation: smallest
+    singular value over the next one where there is to be a null vector, so small is good. ends: whether no
+    stable motion goes on behind it."""
 
     kind: str
     at: np.ndarray
     tangent: np.ndarray
     covector: np.ndarray | None
     place: tuple[int, int, int] | None
-    kept: Look
+    kept_here: bool
+    here: Look
     behind: Look | None
     residual: float
     separation: float
@@ -120,14 +118,15 @@ def walk(
         found, length = next_point(course, here, length, stride)
         if found is None:
             change, found = _sequence_change(course, here, stride)
-            yield change
+            if change is not None:
+                yield change
             if found is None:
                 return
             here, length = found, AROUND * stride.shortest
             continue
         change = _on_smooth_piece(course, here, found)
-        inside = 0 <= found.at[-1] <= 1
-        if change is not None and (inside or 0 <= change.at[-1] <= 1):
+        inside = course.inside(found.at)
+        if change is not None and (inside or course.inside(change.at)):
             yield change
             return
         if not inside:
@@ -211,6 +210,7 @@ def fold_change(course: Course, point: Point) -> Change:
         point.tangent,
         covector,
         None,
+        True,
         seen,
         seen,
         residual,
@@ -251,22 +251,26 @@ def multiplier_change(course: Course, point: Point) -> Change:
         change = np.einsum("i,ijk,j->k", w, total, v)
         covector = 2 * np.real(np.conj(mu) * change)
     return Change(
-        kind, point.at, point.tangent, covector, None, seen, seen, residual, separation, True
+        kind, point.at, point.tangent, covector, None, True, seen, seen, residual, separation, True
     )
 
 
 def _lost(here: Point) -> Change:
     return Change(
-        "lost", here.at, here.tangent, None, None, here.observed, None, np.nan, np.nan, True
+        "lost", here.at, here.tangent, None, None, True, here.observed, None, np.nan, np.nan, True
     )
 
 
 def _sequence_change(
     course: Course, here: Point, stride: Stride
-) -> tuple[Change, Point | None]:
+) -> tuple[Change | None, Point | None]:
     """The change of the sequence close ahead of a point, and the first point behind it, where a stable motion goes
-    on there."""
+    on there. An event that passes the end of the period of a smooth drive bends the branch and changes nothing."""
     behind = around_corner(course, here, stride, same=False)
+    if behind is not None and same_sequence(behind.observed, here.observed):
+        onward = behind.tangent[-1] * here.tangent[-1] > 0 and radius(behind) < 1
+        if onward:
+            return None, behind
     reach = 3 * AROUND * stride.shortest if behind is not None else FARTHEST
     sides = [here]
     if behind is not None:
@@ -277,7 +281,7 @@ def _sequence_change(
     for side, place in sorted(tries, key=lambda t: order.get(NUMBERS[t[1][2]], 1)):
         landed = land(course, side, place, reach)
         if landed is not None:
-            change = sequence_change(course, landed, place, here, behind)
+            change = sequence_change(course, landed, place, here, behind, side is here)
             if change is not None:
                 return change, None if change.ends else behind
     return _lost(here), None
@@ -311,42 +315,41 @@ def _size(vector: np.ndarray) -> float:
     return float(np.max(np.abs(vector)))
 
 
-def land(
-    course: Course, start: Point, place: tuple[int, int, int], reach: float
-) -> Landing | None:
-    """The motion within `reach` at which the number at a place vanishes, approached on the sequence of `start`; its
-    pass and derivatives are those of the last point of the approach."""
+def land(course: Course, start: Point, place: tuple[int, int, int], reach: float) -> Landing | None:
+    """The motion within `reach` at which the number at a place vanishes, approached on the sequence of `start`;
+    its pass and derivatives are those of the last point of the approach."""
     at, share = start.at, 1.0
     defect, seen, matrix = course.evaluate(at)
     first = seen
     for _ in range(LANDINGS):
         number = _number(seen, place)
-        assert number is not None
+        if number is None:
+            return None
         g = float(seen.numbers[number])
         row = course.by_point(seen, at, seen.slopes[number][None])
-        done = g < LANDED and _size(defect) < LANDED
-        goal = 0.0 if done else APPROACH
-        wanted = -np.append(defect, (1 - goal) * g)
+        bordered = np.vstack([matrix, row])
         try:
-            step = np.linalg.solve(np.vstack([matrix, row]), wanted)
+            step = np.linalg.solve(bordered, -np.append(defect, g))
+            careful = np.linalg.solve(bordered, -np.append(defect, (1 - APPROACH) * g))
         except np.linalg.LinAlgError:
             return None
-        if done:
-            if np.max(np.abs(step)) > REST or np.linalg.norm(at - start.at) > reach:
+        if _size(step) < LANDED and _size(defect) < LANDED:
+            if np.linalg.norm(at - start.at) > reach:
                 return None
             tangent = np.linalg.svd(matrix)[2][-1]
             tangent = tangent if tangent @ start.tangent >= 0 else -tangent
             by_state = matrix[:, :-1] + np.eye(len(at) - 1)
             return Landing(Point(at + step, seen, by_state, tangent, start.side, 0), _size(defect))
-        trial = course.evaluate(at + share * step)
+        trial = course.evaluate(at + share * careful)
         stays = trial[1].events is not None and same_sequence(trial[1], first)
-        stays = stays and bool(np.all(np.isfinite(trial[2]))) and _number(trial[1], place) is not None
+        stays = stays and bool(np.all(np.isfinite(trial[2])))
+        stays = stays and _number(trial[1], place) is not None
         if not stays:
             share /= 4
             if share < 1e-6:
                 return None
             continue
-        at, (defect, seen, matrix) = at + share * step, trial
+        at, (defect, seen, matrix) = at + share * careful, trial
         share = min(1.0, 4 * share)
     return None
 
@@ -357,8 +360,10 @@ def sequence_change(
     place: tuple[int, int, int],
     here: Point,
     behind: Point | None,
+    kept_here: bool,
 ) -> Change | None:
-    """What happens where a number vanishes; None where the sequence goes on unchanged behind it."""
+    """What happens where a number vanishes; None where the sequence goes on unchanged behind it. `kept_here`:
+    whether it was approached from here, not from behind."""
     point, residual = landing
     seen: Look = point.observed
     number = _number(seen, place)
@@ -379,7 +384,8 @@ def sequence_change(
         point.tangent,
         covector,
         place,
-        seen,
+        kept_here,
+        here.observed,
         other,
         residual,
         float(1.0 / (1.0 + sizes[-1])),
@@ -413,10 +419,11 @@ def relocated(course: Course, change: Change) -> float | None:
         measure = _share if change.kind == "fold" else _excess
         found = None if point is None else vanishing(course, point, NEIGHBOR, measure)
         return None if found is None else course.value(found.at)
-    assert change.place is not None
+    assert change.place is not None and change.behind is not None
+    kept = change.here if change.kept_here else change.behind
     for back in BACK:
         start = course.correct(change.at - back * change.tangent, change.tangent)
-        if start is None or not same_sequence(start.observed, change.kept):
+        if start is None or not same_sequence(start.observed, kept):
             continue
         landed = land(course, start, change.place, FARTHEST)
         if landed is not None:

@@ -144,6 +144,9 @@ class Curve:
     `dynamics.boundaries` has one that watches the whole sequence of events.
     """
 
+    fine = CONVERGED
+    """Residual down to which corrections go on, where they help."""
+
     def __init__(self, family: Family, low: float, high: float):
         self.family, self.low, self.span = family, low, high - low
 
@@ -160,12 +163,15 @@ class Curve:
 
     def correct(self, guess: np.ndarray, along: np.ndarray) -> Point | None:
         """The orbit in the plane through `guess` normal to `along`; None without convergence."""
-        at = guess
+        at, before = guess, np.inf
         for corrections in range(NEWTON + 1):
             defect, observed, matrix = self.evaluate(at)
             if not (np.all(np.isfinite(defect)) and np.all(np.isfinite(matrix))):
                 return None
-            if np.max(np.abs(defect)) < CONVERGED:
+            size = np.max(np.abs(defect))
+            done = size < self.fine or size > 0.1 * before or corrections == NEWTON
+            before = size
+            if size < CONVERGED and done:
                 tangent = _tangent(matrix, along)
                 by_state = matrix[:, :-1] + np.eye(len(at) - 1)
                 side = float(np.sign(np.linalg.det(np.vstack([matrix, tangent]))))
@@ -334,10 +340,9 @@ def _grazes(curve: Curve, here: Point, stride: Stride) -> bool:
     return any(curve.events(observed) != events for observed in ahead)
 
 
-def around_corner(
-    curve: Curve, here: Point, stride: Stride, same: bool = True
-) -> Point | None:
-    """The first point behind a corner at `here`, with the `same` events or not; None if the branch does not go on."""
+def around_corner(curve: Curve, here: Point, stride: Stride, same: bool = True) -> Point | None:
+    """The first point behind a corner at `here`, with the `same` events or not; None if the branch does not go
+    on."""
     length = AROUND * stride.shortest
     _, _, matrix = curve.evaluate(here.at + length * here.tangent)
     if not np.all(np.isfinite(matrix)):

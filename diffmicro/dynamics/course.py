@@ -1,8 +1,7 @@
 """A branch of periodic motions along a line in the space of all parameters, with its sequence of events.
 
-It is a `branches.Curve` whose smooth pieces are those of one sequence of events, and which knows the derivatives by
-every parameter, not by the one that it is followed along alone.
-"""
+It is a `branches.Curve` whose smooth pieces are those of one sequence of events, and which knows the
+derivatives by every parameter, not by the one that it is followed along alone."""
 
 from typing import Any
 
@@ -16,6 +15,9 @@ from jax.flatten_util import ravel_pytree
 from diffmicro.dynamics.branches import Curve, Point
 from diffmicro.dynamics.periodic import Look, Periodic, look, same_sequence
 from diffmicro.parameters import get, put
+
+WIDE = 10.0
+"""Length of the range of the parameter beside states [natural units]: velocities of some units are common."""
 
 
 class Line(eqx.Module):
@@ -51,7 +53,10 @@ class Events:
 
 
 class Course(Curve):
-    """The equations of periodic motions along a line, for s in [low, high]."""
+    """The equations of periodic motions along a line, for s in [low, high]. The last entry of a point is s,
+    counted so that the range has the length `WIDE`."""
+
+    fine = 1e-12
 
     def __init__(
         self,
@@ -63,11 +68,15 @@ class Course(Curve):
         tolerance: float = 1e-9,
     ):
         self.motions, self.line = family, line
-        self.low, self.span = low, high - low
+        self.low, self.span = low, (high - low) / WIDE
         self.periods, self.tolerance = periods, tolerance
 
+    def inside(self, at: np.ndarray) -> bool:
+        """Whether a point lies in the range."""
+        return bool(0 <= at[-1] <= WIDE)
+
     def value(self, at: np.ndarray) -> float:
-        """s at a point."""
+        """s of a point."""
         return self.low + self.span * float(at[-1])
 
     def parameters(self, s: float) -> tuple[Array, np.ndarray]:

@@ -18,7 +18,6 @@ from diffmicro.dynamics.hybrid import run
 from diffmicro.dynamics.sequence import ABSENT, ROOM, SWITCH, Sequence, Watching, mode_parts
 from diffmicro.dynamics.system import HybridSystem, Numerics
 
-
 VERBS = {
     "friction": ("slips", "stops"),
     "impact": ("hits", "lets go"),
@@ -40,9 +39,9 @@ class Periodic(eqx.Module):
     """Periodic motions of the devices that differ in numbers alone.
 
     system: from the vector of parameters q to the system. state: from what repeats, z, to the system's state.
-    lump: (design, setting) -> q. natural: (design, setting, `Response.state` or None for the start of the device)
-    -> z. physical: (design, setting, z) -> what `respond` takes as `start`. guards: of the system, in their order. modes: names of the parts of its mode. steps: fewest per period.
-    """
+    lump: (design, setting) -> q. natural: (design, setting, `Response.state` or None for the start of the
+    device) -> z. physical: (design, setting, z) -> what `respond` takes as `start`. guards: of the system, in
+    their order. modes: names of the parts of its mode. steps: fewest per period."""
 
     system: Callable[[Array], HybridSystem]
     state: Callable[[Array], Any]
@@ -79,7 +78,10 @@ def look(family: Periodic, q: Array, z: Any, periods: int, tolerance: float = 1e
     endings, modes, table = (np.asarray(x) for x in (seen.endings, seen.modes, seen.numbers))
     count = int(seen.count)
     events = tuple(zip(modes[:count].tolist(), endings[:count].tolist(), strict=True))
+    chatter = _chatter(family, events)
+    events = tuple(e for i, e in enumerate(events) if i not in chatter)
     places = np.argwhere(table < 0.5 * ABSENT)
+    places = places[~np.isin(places[:, 0], list(chatter))]
     rows = tuple(places.T)
     return Look(
         np.asarray(after),
@@ -89,6 +91,27 @@ def look(family: Periodic, q: Array, z: Any, periods: int, tolerance: float = 1e
         np.asarray(matrix),
         np.asarray(slopes)[rows],
     )
+
+
+def _chatter(family: Periodic, events: tuple[tuple[int, int], ...]) -> set[int]:
+    """The phases between the first impact of a chatter and its lasting contact: without end on the way down, their
+    number means nothing."""
+    found: set[int] = set()
+    for last, event in enumerate(events):
+        following = events[(last + 1) % len(events)]
+        if not (closes(family, *event) and _held(family, event[1], following[0])):
+            continue
+        first = last
+        while first > 0 and events[first - 1] == event:
+            first -= 1
+        found |= set(range(first + 1, last + 1))
+    return found
+
+
+def _held(family: Periodic, ending: int, mode: int) -> bool:
+    """Whether the contact whose guard this is lasts in a mode."""
+    part = family.modes.index(family.guards[ending].part)
+    return mode_parts(mode, len(family.modes))[part] == 1
 
 
 @eqx.filter_jit
@@ -132,15 +155,13 @@ def same_sequence(one: Look, other: Look) -> bool:
 
 def impacts(family: Periodic, seen: Look) -> int:
     """Closings of contacts of the kind impact, or of springs, in all its periods."""
-    found = 0
-    for mode, ending in seen.events or ():
-        if ending < SWITCH and family.guards[ending].kind in ("impact", "spring"):
-            found += 1 if closes(family, mode, ending) else 0
-    return found
+    return sum(closes(family, *event) for event in seen.events or ())
 
 
 def closes(family: Periodic, mode: int, ending: int) -> bool:
     """Whether a guard that fires in this mode closes its contact; one of friction never does."""
+    if ending >= SWITCH:
+        return False
     guard = family.guards[ending]
     if guard.kind not in ("impact", "spring"):
         return False

@@ -12,10 +12,9 @@ sequence changes, as state and parameters do, where one of these numbers, all po
 | `crossing` | how fast it falls when it fires | it touches zero without crossing (grazing, seen from inside) |
 | `span` | the time since the phase before | two events at once, or a phase of no length |
 
-All of them are kept, with their derivatives, so that the place where one vanishes can be solved for. `Watching` is a
-system that records them beside the sequence itself. A switch at which the drive neither jumps nor bends is none: so
-nothing is made of an event that passes the end of the period of a smooth drive.
-"""
+All of them are kept, with their derivatives, so that the place where one vanishes can be solved for. `Watching`
+is a system that records them beside the sequence itself. A switch at which the drive neither jumps nor bends is
+none: so nothing is made of an event that passes the end of the period of a smooth drive."""
 
 from typing import Any, NamedTuple
 
@@ -48,10 +47,9 @@ class Sequence(NamedTuple):
     """What is recorded.
 
     count: phases that have ended. endings, modes: of each (ROOM); modes count their flags and signs in base 3.
-    numbers: see the module docstring (ROOM, guards, NUMBERS). phase: those of the phase under way. since: time since
-    it began, `ABSENT` where that was not seen. begins: whether it has just begun. event: whether by an event.
-    segment: of the drive.
-    """
+    numbers: see the module docstring (ROOM, guards, NUMBERS). phase: those of the phase under way. since: time
+    since it began, `ABSENT` where that was not seen. begins: whether it has just begun. event: whether by an
+    event. segment: of the drive."""
 
     count: Array
     endings: Array
@@ -132,10 +130,12 @@ def _numbers(
     rate, end = derivative(guard), step.duration
     low, dips = stationary_point(guard, jax.lax.stop_gradient(end))
     small = ROUNDING * float(jnp.finfo(end.dtype).eps)
-    dips = dips & (guard[1] < -small) & ~fired
+    from_zero = jnp.abs(guard[0]) <= AT_ZERO
+    # Symmetry may put the bottom of a dip on the very start of the period.
+    starts_low = (record.since <= ABSENT) & (jnp.abs(guard[1]) <= small) & ~from_zero
+    dips = dips & ((guard[1] < -small) | starts_low) & ~fired
     falls = value(rate, end) / length
     at_start = record.begins & ~instant
-    from_zero = jnp.abs(guard[0]) <= AT_ZERO
     slope = guard[1] / length
 
     def where(there: Array, number: Array) -> Array:

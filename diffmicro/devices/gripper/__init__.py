@@ -22,6 +22,7 @@ friction of the jaws, contact of bodies and arcs with each other (`clearance` te
 """
 
 from diffmicro._device import Device, Method
+from diffmicro.devices.gripper.boundaries import LIMITS
 from diffmicro.devices.gripper.design import Design, Setting, published_design, published_setting
 from diffmicro.devices.gripper.response import (
     FEWEST_SEGMENTS,
@@ -71,6 +72,7 @@ DEVICE = Device(
     check=check_point,
     objection=objection,
     on_request=ON_REQUEST,
+    limits=LIMITS,
     animation="diffmicro.plot.gripper:animation",
 )
 

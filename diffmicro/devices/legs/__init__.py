@@ -25,6 +25,7 @@ hysteresis of the ceramics.
 """
 
 from diffmicro._device import Device, Method
+from diffmicro.devices.legs.boundaries import LIMITS
 from diffmicro.devices.legs.design import (
     FITTED,
     Design,
@@ -55,6 +56,7 @@ DEVICE = Device(
     check=check_point,
     objection=objection,
     carries=True,
+    limits=LIMITS,
     animation="diffmicro.plot.legs:animation",
 )
 

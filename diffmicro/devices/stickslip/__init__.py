@@ -23,6 +23,7 @@ Left out: rotation of hemispheres and runner, normal vibration.
 """
 
 from diffmicro._device import Device, Method
+from diffmicro.devices.stickslip.boundaries import LIMITS
 from diffmicro.devices.stickslip.design import Design, Setting, published_design, published_setting
 from diffmicro.devices.stickslip.response import (
     HIGHEST,
@@ -57,6 +58,7 @@ DEVICE = Device(
     check=check_point,
     objection=objection,
     on_request=ON_REQUEST,
+    limits=LIMITS,
     animation="diffmicro.plot.stickslip:animation",
 )
 

@@ -21,6 +21,7 @@ the drive of the vibration.
 """
 
 from diffmicro._device import Device, Method
+from diffmicro.devices.tribometer.boundaries import LIMITS
 from diffmicro.devices.tribometer.design import (
     Design,
     Setting,
@@ -56,6 +57,7 @@ DEVICE = Device(
     recheck=ByResolution(coarser),
     check=check_point,
     objection=objection,
+    limits=LIMITS,
     animation="diffmicro.plot.tribometer:animation",
 )
 

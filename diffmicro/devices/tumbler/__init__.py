@@ -18,6 +18,7 @@ bodies that are not symmetric under half a turn.
 """
 
 from diffmicro._device import Device
+from diffmicro.devices.tumbler.boundaries import LIMITS
 from diffmicro.devices.tumbler.design import Design, Setting, published_design, published_setting
 from diffmicro.devices.tumbler.drift import stall_field
 from diffmicro.devices.tumbler.response import (
@@ -55,6 +56,7 @@ DEVICE = Device(
     objection=objection,
     on_request=ON_REQUEST,
     carries=True,
+    limits=LIMITS,
     animation="diffmicro.plot.tumbler:animation",
 )
 
