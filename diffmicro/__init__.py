@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from diffmicro import hybrid
     from diffmicro._configure import Configuration, ConfigurationWarning, configure
     from diffmicro._device import Device, Limit, Method
-    from diffmicro.boundary import Boundary, boundaries
+    from diffmicro.boundary import Boundary, boundaries, margin, margin_of
     from diffmicro.certificate import (
         Certificate,
         reason_text,
@@ -42,6 +42,8 @@ _HOMES = {
     "boundaries": "boundary",
     "configure": "_configure",
     "device": "devices",
+    "margin": "boundary",
+    "margin_of": "boundary",
     "output": "parameters",
     "parameter": "parameters",
     "reason_text": "certificate",
@@ -66,6 +68,8 @@ __all__ = [
     "configure",
     "device",
     "hybrid",
+    "margin",
+    "margin_of",
     "output",
     "parameter",
     "reason_text",

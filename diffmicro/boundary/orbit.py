@@ -61,6 +61,23 @@ def settled(
     assert device.orbits is not None
     family: Periodic = hooked(device.orbits)(design, setting, steps)
     response = _respond(device, family, design, setting, family.natural(design, setting, start))
+    return followed(device, design, setting, key, low, high, steps, response, start)
+
+
+def followed(
+    device: Device,
+    design: Any,
+    setting: Any,
+    key: str,
+    low: float,
+    high: float,
+    steps: int | None,
+    response: Any,
+    start: Any = None,
+) -> Motion:
+    """The motion that a response has found; `NoResult` where it has none."""
+    assert device.orbits is not None
+    family: Periodic = hooked(device.orbits)(design, setting, steps)
     periods = int(response.period_multiple)
     if not periods:
         raise NoResult(
@@ -96,17 +113,6 @@ def orbit_boundaries(motion: Motion, wrt: Sequence[str], starts: bool) -> list[B
             lost = _start_lost(motion, trail, side)
             found += [lost] if lost is not None else []
         found += [boundary_of(motion, change, side, wrt) for change in changes]
-    return found
-
-
-def changes_ahead(motion: Motion) -> list[tuple[str, Change]]:
-    """What `orbit_boundaries` makes boundaries of, at which the motion ends: at most one a side."""
-    found = []
-    for side, sign in (("below", -1.0), ("above", 1.0)):
-        first = motion.first._replace(
-            tangent=sign * motion.first.tangent, side=sign * motion.first.side
-        )
-        found += [(side, change) for change in walk(motion.course, first) if change.ends]
     return found
 
 

@@ -110,14 +110,17 @@ def walk(
     first: Point,
     stride: Stride = STRIDE,
     watch: Callable[[Point], None] = lambda point: None,
+    ends: bool = False,
+    until: float = np.inf,
 ) -> Iterator[Change]:
-    """The boundaries after `first` along its tangent, up to the first at which the motion ends or the end of the
-    range. `watch` gets each point on the way."""
+    """The boundaries after `first` along its tangent, up to the first at which the motion ends or the end of
+    the range. `watch` gets each point on the way. `ends`: only that one is wanted, so what changes before it is
+    passed by. `until`: how far from the first point on the line to look."""
     here, length = first, stride.longest / 4
     for _ in range(stride.points):
         found, length = next_point(course, here, length, stride)
         if found is None:
-            change, found = _sequence_change(course, here, stride)
+            change, found = _sequence_change(course, here, stride, ends)
             if change is not None:
                 yield change
             if found is None:
@@ -125,7 +128,8 @@ def walk(
             here, length = found, AROUND * stride.shortest
             continue
         change = _on_smooth_piece(course, here, found)
-        inside = course.inside(found.at)
+        near = abs(course.value(found.at) - course.value(first.at)) <= until
+        inside = course.inside(found.at) and near
         if change is not None and (inside or course.inside(change.at)):
             yield change
             return
@@ -262,12 +266,12 @@ def _lost(here: Point) -> Change:
 
 
 def _sequence_change(
-    course: Course, here: Point, stride: Stride
+    course: Course, here: Point, stride: Stride, ends: bool
 ) -> tuple[Change | None, Point | None]:
     """The change of the sequence close ahead of a point, and the first point behind it, where a stable motion goes
     on there. An event that passes the end of the period of a smooth drive bends the branch and changes nothing."""
     behind = around_corner(course, here, stride, same=False)
-    if behind is not None and same_sequence(behind.observed, here.observed):
+    if behind is not None and (ends or same_sequence(behind.observed, here.observed)):
         onward = behind.tangent[-1] * here.tangent[-1] > 0 and radius(behind) < 1
         if onward:
             return None, behind

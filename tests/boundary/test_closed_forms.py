@@ -1,13 +1,16 @@
 """Boundaries of motions that have closed forms: grazing, release, fold and period doubling, with derivatives."""
 
+import dataclasses
 import math
 
+import jax
 import numpy as np
 import pytest
 
-from diffmicro import boundaries, hybrid, parameter
+from diffmicro import boundaries, hybrid, margin, margin_of, parameter
 from diffmicro.boundary.find import span
 from diffmicro.boundary.orbit import boundary_of, settled
+from diffmicro.design import Constraint, Objective, device_problem, optimize_design
 from diffmicro.dynamics.boundaries import walk
 from diffmicro.parameters import as_arrays
 from tests.hybrid.robots import BALL, BLOCK, Ball, Block, Setting
@@ -155,3 +158,36 @@ def test_a_wrong_sign_is_found_out():
         turned[i] = -turned[i]
         judged = boundary_of(motion, change._replace(covector=turned), "above", names).certificate
         assert judged.verdict == "uncertified" and judged.mismatch > 1e-2
+
+
+def test_margin_is_a_function_of_jax():
+    """(F* - F) / F for the force F* at which the mass meets the stop."""
+    d, s = as_arrays((Mass(), Setting(50.0, 0.8 * grazing_force(Mass(), 50.0))))
+    left = margin_of(OSCILLATOR, "amplitude")
+    assert float(jax.jit(left)(d, s)) == pytest.approx(0.25, rel=1e-8)
+    by_design, by_setting = jax.grad(left, argnums=(0, 1))(d, s)
+    assert float(by_design.gap) == pytest.approx(1.25 / float(d.gap), rel=1e-7)
+    assert float(by_setting.amplitude) == pytest.approx(-1.25 / float(s.amplitude), rel=1e-7)
+    both = jax.vmap(lambda gap: left(dataclasses.replace(d, gap=gap), s))(
+        d.gap * np.array([1, 1.1])
+    )
+    np.testing.assert_allclose(both, [0.25, 0.375], rtol=1e-8)
+    # What is not calculated is not zero.
+    second = jax.jacfwd(jax.grad(lambda gap: left(dataclasses.replace(d, gap=gap), s)))(d.gap)
+    assert np.isnan(second)
+
+
+def test_margin_as_a_constraint():
+    """The largest swing with 5 % of force left is the gap over 1.05."""
+    force = grazing_force(Mass(), 50.0)
+    problem = device_problem(
+        OSCILLATOR,
+        {"amplitude": (0.5 * force, 2 * force)},
+        Objective("peak"),
+        [Constraint(margin("amplitude"), ">=", 0.05)],
+        setting=Setting(50.0, 0.6 * force),
+    )
+    result = optimize_design(problem, method="sqp", budget=60)
+    assert result.status == "ok"
+    assert result.variables["amplitude"] == pytest.approx(force / 1.05, rel=1e-5)
+    assert result.optimized.response["margin(amplitude)"] == pytest.approx(0.05, rel=1e-4)

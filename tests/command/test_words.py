@@ -8,6 +8,7 @@ import pytest
 
 from diffmicro.command import words
 from diffmicro.command.words import BadInput
+from diffmicro.design import parse_constraint
 from diffmicro.devices import device
 from diffmicro.parameters import check, parameter
 
@@ -186,3 +187,10 @@ def test_whole_numbers_and_contradictions_of_a_device():
         words.free_names("springs", stickslip)
     with pytest.raises(BadInput, match="exactly one of"):
         words.point(tribometer, {"drag_ratio": 0.5, "sliding_velocity": 0.01})
+
+
+@pytest.mark.parametrize("text", ["margin(frequency_ratio)>3%", "margin(frequency_ratio) >= 0.03"])
+def test_a_margin_is_a_constraint(text):
+    found = parse_constraint(text)
+    assert (found.response, found.sense) == ("margin(frequency_ratio)", ">=")
+    assert found.bound == pytest.approx(0.03)
