@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from diffmicro import hybrid
     from diffmicro._configure import Configuration, ConfigurationWarning, configure
-    from diffmicro._device import Device, Method
+    from diffmicro._device import Device, Limit, Method
     from diffmicro.attraction import basins
+    from diffmicro.boundary import Boundary, boundaries, margin, margin_of
     from diffmicro.certificate import (
         Certificate,
         reason_text,
@@ -30,12 +31,14 @@ if TYPE_CHECKING:
 
 # The home of each public name; type checkers read the imports above, a test compares the two.
 _HOMES = {
+    "Boundary": "boundary",
     "ByResolution": "recheck",
     "ByWarmStart": "recheck",
     "Certificate": "certificate",
     "Configuration": "_configure",
     "ConfigurationWarning": "_configure",
     "Device": "_device",
+    "Limit": "_device",
     "Method": "_device",
     "NoResult": "results",
     "RESULTS": "results",
@@ -43,8 +46,11 @@ _HOMES = {
     "Tolerance": "tolerance",
     "Unchecked": "recheck",
     "basins": "attraction",
+    "boundaries": "boundary",
     "configure": "_configure",
     "device": "devices",
+    "margin": "boundary",
+    "margin_of": "boundary",
     "output": "parameters",
     "parameter": "parameters",
     "reason_text": "certificate",
@@ -54,12 +60,14 @@ _HOMES = {
 }
 
 __all__ = [
+    "Boundary",
     "ByResolution",
     "ByWarmStart",
     "Certificate",
     "Configuration",
     "ConfigurationWarning",
     "Device",
+    "Limit",
     "Method",
     "NoResult",
     "RESULTS",
@@ -67,9 +75,12 @@ __all__ = [
     "Tolerance",
     "Unchecked",
     "basins",
+    "boundaries",
     "configure",
     "device",
     "hybrid",
+    "margin",
+    "margin_of",
     "output",
     "parameter",
     "reason_text",

@@ -60,6 +60,22 @@ def nothing_against(response: Any, design: Any, setting: Any, of: str, method: s
     return jnp.asarray(0)
 
 
+class Limit(NamedTuple):
+    """A boundary that a device has beside those of periodic motions.
+
+    name: what it is called, in one or two words. meaning: in a line. room: (response, design, setting) -> what
+    is left to it: zero at it and smooth inside, where it may be of either sign; None where there is no such
+    limit in this setting. Without it the status alone says where the limit is, and its place has no derivative.
+    asks: responses on request that `room` looks at. status: how calculations end beyond it, where they have no
+    room to tell."""
+
+    name: str
+    meaning: str
+    room: Callable[[Any, Any, Any], Any] | None = None
+    asks: tuple[str, ...] = ()
+    status: str = ""
+
+
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class Device:
     """A robot, or whatever else has a design, a setting and a response. See the module docstring.
@@ -80,6 +96,9 @@ class Device:
     lone: numerics that are soonest done for one point, compiling included.
     carries: `respond` takes `start`, a `Response.state`.
     branches: `(design, setting, key, start, stop, *, seeds, steps, watch)` -> iterator of branches, or None.
+    orbits: `(design, setting, steps)` -> `dynamics.periodic.Periodic`, where the motion is a periodic one of the
+    hybrid engine: its boundaries follow from it. Or None.
+    limits: other boundaries, see `Limit`.
     animation: `(design, setting, frames)` -> figure, function that draws frame i, number of frames; None: states
     over time.
     """
@@ -105,6 +124,8 @@ class Device:
     lone: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     carries: bool = False
     branches: Hook | None = None
+    orbits: Hook | None = None
+    limits: tuple[Limit, ...] = ()
     animation: Hook | None = None
 
     def __post_init__(self) -> None:

@@ -41,7 +41,7 @@ STAGES = [
     {"_device"},
     {"hybrid"},
     {"devices"},
-    {"certificate", "sweep", "design", "fabrication", "attraction", "plot", "testing"},
+    {"certificate", "boundary", "sweep", "design", "fabrication", "attraction", "plot", "testing"},
     {"command", "__main__"},
     {"optimize", "experiments"},
 ]

@@ -241,6 +241,33 @@ def branches(
 
 @app.command()
 @_reporting
+def boundaries(
+    device: Device,
+    along: Annotated[
+        str, typer.Option(metavar="key|key=low:high", help="The parameter that is moved.")
+    ],
+    pairs: Words = None,
+    grad: Annotated[
+        str | None,
+        typer.Option(metavar="KEYS", help="By what places are differentiated; all if not given."),
+    ] = None,
+    starts: Annotated[
+        bool, typer.Option(help="Look where the start stops to lead to the motion.")
+    ] = True,
+    steps: Steps = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object a boundary.")] = False,
+    plot: Figure = None,
+) -> int:
+    """The nearest places along a parameter where the device stops doing what it does, and what moves them."""
+    from diffmicro.command.limits import run_boundaries
+
+    _start(64)
+    given = _given(pairs, None, steps)
+    return run_boundaries(device, given, along, grad, starts, json, plot)
+
+
+@app.command()
+@_reporting
 def optimize(
     device: Device,
     pairs: Words = None,

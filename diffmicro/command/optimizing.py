@@ -80,6 +80,7 @@ def _problem(
     scatter: tuple[Sequence[str], str],
 ) -> "Problem":
     """The problem that the words state; ValueError where they state none."""
+    from diffmicro.boundary.margin import margin_key
     from diffmicro.design import device_problem, parse_constraint, robust_problem
 
     bounds = _bounds(ranges)
@@ -89,7 +90,11 @@ def _problem(
         if texts.count(text) > 1:
             raise BadInput(f"--subject {text} is given twice.")
     words.free_names(",".join(map(_field, bounds)), module)
-    words.names(",".join(c.response for c in constraints), words.responses(module), "response")
+    asked = [c.response for c in constraints]
+    words.names(
+        ",".join(r for r in asked if not margin_key(r)), words.responses(module), "response"
+    )
+    words.free_names(",".join(filter(None, map(margin_key, asked))), module)
     tolerances, held = _deviating(module, fixed, bounds, scatter[0])
     problem = device_problem(
         module,

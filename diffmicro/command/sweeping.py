@@ -154,15 +154,26 @@ def check_files(out: Path | None, plot: Path | None) -> None:
             writer(out)
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
-    if plot and plot.suffix.lower() not in (".png", ".pdf", ".svg"):
+    check_figure(plot)
+    _check_place(out)
+
+
+def check_figure(plot: Path | None) -> None:
+    """`BadInput` for a figure that cannot be written."""
+    if plot is None:
+        return
+    if plot.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise BadInput(f"--plot {plot}: the ending has to be one of .png, .pdf, .svg.")
-    for path in filter(None, (out, plot)):
-        if not path.parent.is_dir():
-            raise BadInput(f"The folder {path.parent} does not exist.")
-        if path.is_dir():
-            raise BadInput(f"{path} is a folder, not a file.")
-        if not os.access(path.parent, os.W_OK):
-            raise BadInput(f"The folder {path.parent} may not be written to.")
+    _check_place(plot)
+
+
+def _check_place(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise BadInput(f"The folder {path.parent} does not exist.")
+    if path.is_dir():
+        raise BadInput(f"{path} is a folder, not a file.")
+    if not os.access(path.parent, os.W_OK):
+        raise BadInput(f"The folder {path.parent} may not be written to.")
 
 
 def _check_workers(workers: int, axes: Mapping[str, Any], carry: str) -> None:

@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from diffmicro._device import Device
 from diffmicro._json import plain
+from diffmicro.boundary.margin import Margin, margin, margin_key, measured
 from diffmicro.certificate import reason_text, value_and_gradient, verdict_word
 from diffmicro.design.problem import (
     Constraint,
@@ -25,8 +27,8 @@ from diffmicro.design.problem import (
     Variable,
     responses_of,
 )
-from diffmicro.parameters import as_arrays, describe, put
-from diffmicro.results import FAILURES, RESULTS, code, word
+from diffmicro.parameters import as_arrays, describe, get, put
+from diffmicro.results import FAILURES, RESULTS, NoResult, code, word
 
 
 class Point(NamedTuple):
@@ -143,8 +145,9 @@ class _Points:
         for (point, responses), moves in zip(self.asked, self._moves, strict=True):
             moved = moves(x)
             fields = tuple(sorted(moved))
-            values, gradients, certificates, response = self._judged(point, fields, responses)(
-                *as_arrays(point.at(x))
+            chosen = as_arrays(point.at(x))
+            values, gradients, certificates, response = self._answers(
+                point, fields, responses, chosen
             )
             for r in responses:
                 value[point.name(r)] = values[r]
@@ -155,7 +158,7 @@ class _Points:
                     ]
                 )
                 if point.name(r) in self.about_objective:
-                    verdicts.append(certificates[r].verdict)
+                    verdicts.append(certificates[r].verdict if r in certificates else UNJUDGED)
             good.append(_usable(response))
         stacked, by_response = self._combined(value)
         jacobian = sum(by_response[r][:, None] * slope[r][None, :] for r in self.needed)
@@ -163,8 +166,22 @@ class _Points:
             stacked,
             jnp.asarray(jacobian),
             jnp.all(jnp.stack(good)),
-            jnp.max(jnp.stack(verdicts)),
+            jnp.max(jnp.stack([jnp.asarray(v) for v in verdicts])),
         )
+
+    def _answers(
+        self, point: Point, fields: tuple[str, ...], names: tuple[str, ...], chosen: tuple[Any, Any]
+    ) -> tuple[dict, dict, dict, Any]:
+        """Values and gradients of responses and margins, certificates of the responses, and the response."""
+        responses = tuple(name for name in names if margin_key(name) is None)
+        asked = responses or tuple(point.device.responses)[:1]
+        values, gradients, certificates, response = self._judged(point, fields, asked)(*chosen)
+        for name in names:
+            key = margin_key(name)
+            if key is not None:
+                found = _margin(point, chosen, key, fields, response, self.numerics)
+                values[name], gradients[name] = jnp.asarray(found.value), found.gradient
+        return values, gradients, certificates, response
 
     def values(self, x: dict[str, Array]) -> tuple[Array, Array]:
         """Wanted values and whether they are usable, by the cheap search and without derivatives."""
@@ -174,7 +191,14 @@ class _Points:
             response = point.device.respond(
                 *point.at(x), **point.device.asking_for(responses, quick)
             )
-            found |= {point.name(r): getattr(response, r) for r in responses}
+            chosen = as_arrays(point.at(x))
+            for r in responses:
+                key = margin_key(r)
+                found[point.name(r)] = (
+                    getattr(response, r)
+                    if key is None
+                    else jnp.asarray(_margin(point, chosen, key, (), response, self.numerics).value)
+                )
             good.append(_usable(response))
         stacked = self.combine(found)
         return stacked, jnp.all(jnp.stack(good)) & jnp.all(jnp.isfinite(stacked))
@@ -185,7 +209,7 @@ class _Points:
         for point, responses in self.asked:
             chosen = as_arrays(point.at(x))
             fields = tuple(sorted(point.place(x)))
-            known, _, certificates, response = self._judged(point, fields, responses)(*chosen)
+            known, _, certificates, response = self._answers(point, fields, responses, chosen)
             at |= {point.name(r): known[r] for r in responses}
             sides = [plain(vars(tree)) for tree in chosen]
             if point.label:
@@ -196,10 +220,13 @@ class _Points:
                 number = getattr(response, name)
                 if isinstance(number, jax.Array):
                     shown[point.name(name)] = plain(number)
+            shown |= {point.name(r): plain(known[r]) for r in responses if margin_key(r)}
             ended = word(response.result)
             status = ended if status == "ok" and ended not in point.allowed else status
             for r in responses:
-                if point.name(r) in self.about_objective and _worse(certificates[r], certificate):
+                if r not in certificates or point.name(r) not in self.about_objective:
+                    continue
+                if _worse(certificates[r], certificate):
                     certificate = certificate_words(certificates[r])
         wanted = zip(self.wanted, self.combine(at), strict=True)
         shown |= {name: plain(value) for name, value in wanted if name in self.quantities}
@@ -231,6 +258,26 @@ def _compiled(
     return jax.jit(value_and_gradient(device, fields, responses, **dict(numerics)))
 
 
+UNJUDGED = -1
+"""Code of a verdict that was not asked for: margins are checked by `boundaries`."""
+
+
+def _margin(
+    point: Point,
+    chosen: tuple[Any, Any],
+    key: str,
+    fields: tuple[str, ...],
+    response: Any,
+    numerics: Mapping[str, Any],
+) -> Margin:
+    """The margin of the motion that was found; NaN where there is none, or none that has derivatives."""
+    try:
+        return measured(point.device, *chosen, key, fields, response, numerics)
+    except NoResult:
+        slopes = {n: np.full(np.shape(get(*chosen, n)), np.nan) for n in fields}
+        return Margin(np.nan, slopes, None)
+
+
 def _usable(response: Any) -> Array:
     codes = jnp.array([int(code(getattr(RESULTS, name))) for name in FAILURES])
     return ~jnp.any(code(response.result) == codes)
@@ -243,7 +290,9 @@ def _worse(certificate: Any, known: dict[str, Any]) -> bool:
 
 def _asked_of(point: Point, needed: Sequence[str]) -> tuple[str, ...]:
     known = describe(point.device.Response)
-    return tuple(r for r in known if point.name(r) in needed)
+    margins = [n for n, p in point.device.parameters.items() if p.differentiable and () in p.shapes]
+    names = (*known, *map(margin, margins))
+    return tuple(r for r in names if point.name(r) in needed)
 
 
 def _check_names(points: Sequence[Point], asked: Sequence[tuple], needed: Sequence[str]) -> None:

@@ -18,12 +18,14 @@ def parse_free(text: str) -> tuple[str, float, float]:
 
 
 def parse_constraint(text: str) -> Constraint:
-    """`response<value` or `response>value` as a constraint; <= and >= mean the same."""
-    found = re.fullmatch(r"\s*(\w+)\s*([<>])=?\s*(\S+)\s*", text)
+    """`response<value` or `response>value` as a constraint; <= and >= mean the same. `margin(key)>3%` is one of a
+    margin."""
+    found = re.fullmatch(r"\s*(\w+|margin\(\w+\))\s*([<>])=?\s*([^\s%]+)\s*(%?)\s*", text)
     if not found:
         raise ValueError(f"--subject {text!r}: write response<value, for instance min_gap>1e-6.")
     sense = "<=" if found[2] == "<" else ">="
-    return Constraint(found[1], sense, _number(found[3], f"--subject {text!r}"))
+    share = 0.01 if found[4] else 1.0
+    return Constraint(found[1], sense, share * _number(found[3], f"--subject {text!r}"))
 
 
 def parse_tolerance(text: str) -> Tolerance:

@@ -28,7 +28,7 @@ another reason. This runs on the host and is for looking: its numbers carry no d
 """
 
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import equinox as eqx
 import jax
@@ -122,14 +122,14 @@ class Branch(NamedTuple):
         return self.observed[:, 0]
 
 
-class _Point(NamedTuple):
+class Point(NamedTuple):
     """A point u = (z, share of the parameter's range), with what is known there.
 
-    side: the sign of det [P_z - I, P_p; t], the same all along a branch.
+    observed: what a pass saw. side: the sign of det [P_z - I, P_p; t], the same all along a branch.
     """
 
     at: np.ndarray
-    observed: np.ndarray
+    observed: Any
     by_state: np.ndarray
     tangent: np.ndarray
     side: float
@@ -138,34 +138,44 @@ class _Point(NamedTuple):
     corner: bool = False
 
 
-class _Curve:
-    """The equations of a branch on one range of the parameter, as arrays of the host."""
+class Curve:
+    """The equations of a branch on one range of the parameter, as arrays of the host.
+
+    `dynamics.boundaries` has one that watches the whole sequence of events.
+    """
+
+    fine = CONVERGED
+    """Residual down to which corrections go on, where they help."""
 
     def __init__(self, family: Family, low: float, high: float):
         self.family, self.low, self.span = family, low, high - low
 
-    def evaluate(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def evaluate(self, at: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
         """P z - z, what was observed, and the matrix of P z - z by u."""
         low, span = self.low, self.span
         defect, observed, matrix = _evaluate(self.family, jnp.asarray(at), low, span)
         return np.asarray(defect), np.asarray(observed), np.asarray(matrix)
 
-    def impacts(self, observed: np.ndarray) -> float:
+    def events(self, observed: Any) -> Any:
+        """What does not change along a smooth piece: the number of impacts."""
         count = self.family.count
         return 0.0 if count is None else round(float(observed[count]))
 
-    def correct(self, guess: np.ndarray, along: np.ndarray) -> _Point | None:
+    def correct(self, guess: np.ndarray, along: np.ndarray) -> Point | None:
         """The orbit in the plane through `guess` normal to `along`; None without convergence."""
-        at = guess
+        at, before = guess, np.inf
         for corrections in range(NEWTON + 1):
             defect, observed, matrix = self.evaluate(at)
             if not (np.all(np.isfinite(defect)) and np.all(np.isfinite(matrix))):
                 return None
-            if np.max(np.abs(defect)) < CONVERGED:
+            size = np.max(np.abs(defect))
+            done = size < self.fine or size > 0.1 * before or corrections == NEWTON
+            before = size
+            if size < CONVERGED and done:
                 tangent = _tangent(matrix, along)
                 by_state = matrix[:, :-1] + np.eye(len(at) - 1)
                 side = float(np.sign(np.linalg.det(np.vstack([matrix, tangent]))))
-                return _Point(at, observed, by_state, tangent, side, corrections)
+                return Point(at, observed, by_state, tangent, side, corrections)
             system = np.vstack([matrix, along])
             try:
                 at = at - np.linalg.solve(system, np.append(defect, along @ (at - guess)))
@@ -209,7 +219,7 @@ def follow(
     """
     if not low <= at <= high or not low < high:
         raise ValueError(f"follow: need low <= at <= high and low < high, got {low}, {at}, {high}.")
-    curve = _Curve(family, low, high)
+    curve = Curve(family, low, high)
     guess = np.append(np.asarray(state, float), (at - low) / (high - low))
     upward = np.zeros(len(guess))
     upward[-1] = 1.0
@@ -275,23 +285,23 @@ def _same(one: Branch, other: Branch) -> bool:
 
 
 def _one_way(
-    curve: _Curve, first: _Point, stride: Stride, watch: Callable[[int], None]
-) -> tuple[list[_Point], End]:
+    curve: Curve, first: Point, stride: Stride, watch: Callable[[int], None]
+) -> tuple[list[Point], End]:
     """The points after `first`, along its tangent, and why there are no more."""
-    points: list[_Point] = []
+    points: list[Point] = []
     here, length = first, stride.longest / 4
     while len(points) < stride.points:
-        found, length = _next(curve, here, length, stride)
+        found, length = next_point(curve, here, length, stride)
         if found is None:
-            found, length = _around_corner(curve, here, stride), AROUND * stride.shortest
+            found, length = around_corner(curve, here, stride), AROUND * stride.shortest
             if found is None:
                 return points, "grazing" if _grazes(curve, here, stride) else "not_converged"
             turns = here.tangent[-1] * found.tangent[-1] < 0
             points[-1:] = [here._replace(corner=True, fold=turns)]  # `here` is the last, or `first`
         elif here.tangent[-1] * found.tangent[-1] < 0:
-            points.append(_fold(curve, here, found))
+            points.append(turning_point(curve, here, found))
         if not 0 <= found.at[-1] <= 1:
-            last = _at_bound(curve, here, found)
+            last = at_bound(curve, here, found)
             if last is not None and np.linalg.norm(last.at - here.at) > stride.shortest:
                 points.append(last)
             return points, "bound"
@@ -303,16 +313,16 @@ def _one_way(
     return points, "step_limit"
 
 
-def _next(
-    curve: _Curve, here: _Point, length: float, stride: Stride
-) -> tuple[_Point | None, float]:
+def next_point(
+    curve: Curve, here: Point, length: float, stride: Stride
+) -> tuple[Point | None, float]:
     """The next point, and the length to go on with."""
-    impacts = curve.impacts(here.observed)
+    events = curve.events(here.observed)
     while length >= stride.shortest:
         found = curve.correct(here.at + length * here.tangent, here.tangent)
         if (
             found is not None
-            and curve.impacts(found.observed) == impacts
+            and curve.events(found.observed) == events
             and found.tangent @ here.tangent > BEND
             and found.side == here.side
             and np.linalg.norm(found.at - here.at) < 2 * length
@@ -323,15 +333,16 @@ def _next(
     return None, length
 
 
-def _grazes(curve: _Curve, here: _Point, stride: Stride) -> bool:
+def _grazes(curve: Curve, here: Point, stride: Stride) -> bool:
     """Whether the number of impacts changes close ahead, where no orbit was found."""
-    impacts = curve.impacts(here.observed)
+    events = curve.events(here.observed)
     ahead = [curve.evaluate(here.at + n * stride.shortest * here.tangent)[1] for n in AHEAD]
-    return any(curve.impacts(observed) != impacts for observed in ahead)
+    return any(curve.events(observed) != events for observed in ahead)
 
 
-def _around_corner(curve: _Curve, here: _Point, stride: Stride) -> _Point | None:
-    """The first point behind a corner at `here`; None if the branch does not go on there."""
+def around_corner(curve: Curve, here: Point, stride: Stride, same: bool = True) -> Point | None:
+    """The first point behind a corner at `here`, with the `same` events or not; None if the branch does not go
+    on."""
     length = AROUND * stride.shortest
     _, _, matrix = curve.evaluate(here.at + length * here.tangent)
     if not np.all(np.isfinite(matrix)):
@@ -342,11 +353,11 @@ def _around_corner(curve: _Curve, here: _Point, stride: Stride) -> _Point | None
     found = curve.correct(here.at + length * leaves, leaves)
     if found is None or found.side != here.side or found.tangent @ leaves < BEND:
         return None
-    same = curve.impacts(found.observed) == curve.impacts(here.observed)
-    return found if same and np.linalg.norm(found.at - here.at) < 2 * length else None
+    allowed = not same or curve.events(found.observed) == curve.events(here.observed)
+    return found if allowed and np.linalg.norm(found.at - here.at) < 2 * length else None
 
 
-def _fold(curve: _Curve, before: _Point, after: _Point) -> _Point:
+def turning_point(curve: Curve, before: Point, after: Point) -> Point:
     """The point between two where the parameter turns around (secant with halving: Illinois)."""
     low, high = 0.0, float(before.tangent @ (after.at - before.at))
     left, right = before.tangent[-1], after.tangent[-1]
@@ -368,7 +379,7 @@ def _fold(curve: _Curve, before: _Point, after: _Point) -> _Point:
     return best._replace(fold=True)
 
 
-def _at_bound(curve: _Curve, inside: _Point, outside: _Point) -> _Point | None:
+def at_bound(curve: Curve, inside: Point, outside: Point) -> Point | None:
     """The orbit where the branch leaves the range of the parameter."""
     bound = 0.0 if outside.at[-1] < 0 else 1.0
     share = (bound - inside.at[-1]) / (outside.at[-1] - inside.at[-1])
@@ -379,7 +390,7 @@ def _at_bound(curve: _Curve, inside: _Point, outside: _Point) -> _Point | None:
     return curve.correct(guess, along)
 
 
-def _passes(here: np.ndarray, there: np.ndarray, first: _Point) -> bool:
+def _passes(here: np.ndarray, there: np.ndarray, first: Point) -> bool:
     """Whether the branch comes by its first point between two points, in the same direction."""
     chord = there - here
     share = (first.at - here) @ chord / (chord @ chord)
@@ -389,7 +400,7 @@ def _passes(here: np.ndarray, there: np.ndarray, first: _Point) -> bool:
     return bool(0 <= share <= 1 and close and chord @ first.tangent > 0)
 
 
-def _assembled(curve: _Curve, points: list[_Point], ends: tuple[End, End]) -> Branch:
+def _assembled(curve: Curve, points: list[Point], ends: tuple[End, End]) -> Branch:
     multipliers = np.array([np.linalg.eigvals(p.by_state) for p in points])
     at = np.array([p.at for p in points])
     return Branch(

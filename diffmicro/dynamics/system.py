@@ -180,3 +180,35 @@ class HybridSystem(eqx.Module):
     @abc.abstractmethod
     def observe(self, record: Any, step: Step, state: State) -> Any:
         """The record after one more advance that ended in `state` (before its transition)."""
+
+
+class Observing(HybridSystem):
+    """A system whose motion is that of another one, `inner`; only what is recorded of it differs."""
+
+    inner: eqx.AbstractVar[HybridSystem]
+
+    def schedule(self) -> Schedule:
+        """As it is."""
+        return self.inner.schedule()
+
+    def laws(self, time: Any, state: Any, mode: Any, drive: Any) -> Any:
+        """As they are."""
+        return self.inner.laws(time, state, mode, drive)
+
+    def flow(self, time: Any, state: Any, mode: Any, drive: Any) -> Any:
+        """As it is."""
+        return self.inner.flow(time, state, mode, drive)
+
+    def guards(self, time: Any, state: Any, mode: Any, drive: Any) -> Any:
+        """As they are."""
+        return self.inner.guards(time, state, mode, drive)
+
+    def enter(self, time: Any, state: Any, drive: Any) -> Any:
+        """As it is."""
+        return self.inner.enter(time, state, drive)
+
+    def transition(
+        self, time: Any, state: Any, mode: Any, drive: Any, fired: Any, switched: Any
+    ) -> Any:
+        """As it is."""
+        return self.inner.transition(time, state, mode, drive, fired, switched)

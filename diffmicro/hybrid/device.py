@@ -55,6 +55,7 @@ def device(
         lone=dict(search=Search(compact=True), window=0),
         carries=True,
         branches=_branches(robot),
+        orbits=_orbits(robot),
     )
     return Device(
         name=name,
@@ -157,6 +158,16 @@ def _branches(robot: Robot) -> Callable[..., Any]:
         return branches.each_branch(robot, design, setting, key, start, stop, **options)
 
     return each_branch
+
+
+def _orbits(robot: Robot) -> Callable[..., Any]:
+    def periodic(design: Any, setting: Any, steps: int | None = None) -> Any:
+        """See `hybrid.orbits.periodic`."""
+        from diffmicro.hybrid import orbits
+
+        return orbits.periodic(robot, design, setting, steps)
+
+    return periodic
 
 
 def _response_class(name: str, motion: Motion, responses: Mapping[str, Observer]) -> type:

@@ -15,7 +15,7 @@ from jax import Array
 from diffmicro.dynamics.margin import Margin
 from diffmicro.dynamics.roots import stationary_point
 from diffmicro.dynamics.series import value
-from diffmicro.dynamics.system import HybridSystem, Schedule, Step
+from diffmicro.dynamics.system import HybridSystem, Observing, Step
 from diffmicro.hybrid.motion import Motion, per_second
 from diffmicro.hybrid.parts import Coulomb
 
@@ -202,38 +202,12 @@ class Record(NamedTuple):
         return self.course.nearest
 
 
-class Watched(HybridSystem):
+class Watched(Observing):
     """A system with observers."""
 
     inner: HybridSystem
     motion: Motion = eqx.field(static=True)
     observers: tuple[Observer, ...] = eqx.field(static=True)
-
-    def schedule(self) -> Schedule:
-        """As it is."""
-        return self.inner.schedule()
-
-    def laws(self, time: Any, state: Any, mode: Any, drive: Any) -> Any:
-        """As they are."""
-        return self.inner.laws(time, state, mode, drive)
-
-    def flow(self, time: Any, state: Any, mode: Any, drive: Any) -> Any:
-        """As it is."""
-        return self.inner.flow(time, state, mode, drive)
-
-    def guards(self, time: Any, state: Any, mode: Any, drive: Any) -> Any:
-        """As they are."""
-        return self.inner.guards(time, state, mode, drive)
-
-    def enter(self, time: Any, state: Any, drive: Any) -> Any:
-        """As it is."""
-        return self.inner.enter(time, state, drive)
-
-    def transition(
-        self, time: Any, state: Any, mode: Any, drive: Any, fired: Any, switched: Any
-    ) -> Any:
-        """As it is."""
-        return self.inner.transition(time, state, mode, drive, fired, switched)
 
     def blank_record(self, state: Any) -> Record:
         """Nothing seen yet."""

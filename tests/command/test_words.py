@@ -8,6 +8,7 @@ import pytest
 
 from diffmicro.command import words
 from diffmicro.command.words import BadInput
+from diffmicro.design import parse_constraint
 from diffmicro.devices import device
 from diffmicro.parameters import parameter
 
@@ -211,3 +212,10 @@ def test_words_with_units():
 def test_units_of_another_dimension_are_refused(given, message):
     with pytest.raises(words.BadInput, match=message):
         words.point(wrmma, given)
+
+
+@pytest.mark.parametrize("text", ["margin(frequency_ratio)>3%", "margin(frequency_ratio) >= 0.03"])
+def test_a_margin_is_a_constraint(text):
+    found = parse_constraint(text)
+    assert (found.response, found.sense) == ("margin(frequency_ratio)", ">=")
+    assert found.bound == pytest.approx(0.03)

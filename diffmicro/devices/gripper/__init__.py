@@ -22,6 +22,7 @@ friction of the jaws, contact of bodies and arcs with each other (`clearance` is
 """
 
 from diffmicro._device import Device, Method
+from diffmicro.devices.gripper.boundaries import LIMITS
 from diffmicro.devices.gripper.design import (
     PROCESS,
     Design,
@@ -78,6 +79,7 @@ DEVICE = Device(
     rules=RULES,
     objection=objection,
     on_request=ON_REQUEST,
+    limits=LIMITS,
     animation="diffmicro.plot.gripper:animation",
 )
 

@@ -25,6 +25,7 @@ hysteresis of the ceramics.
 """
 
 from diffmicro._device import Device, Method
+from diffmicro.devices.legs.boundaries import LIMITS
 from diffmicro.devices.legs.design import (
     FITTED,
     PROCESS,
@@ -57,6 +58,7 @@ DEVICE = Device(
     rules=RULES,
     objection=objection,
     carries=True,
+    limits=LIMITS,
     animation="diffmicro.plot.legs:animation",
 )
 

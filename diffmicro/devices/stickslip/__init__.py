@@ -23,6 +23,7 @@ Left out: rotation of hemispheres and runner, normal vibration.
 """
 
 from diffmicro._device import Device, Method
+from diffmicro.devices.stickslip.boundaries import LIMITS
 from diffmicro.devices.stickslip.design import (
     PROCESS,
     Design,
@@ -64,6 +65,7 @@ DEVICE = Device(
     rules=RULES,
     objection=objection,
     on_request=ON_REQUEST,
+    limits=LIMITS,
     animation="diffmicro.plot.stickslip:animation",
 )
 

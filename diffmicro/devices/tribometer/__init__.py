@@ -21,6 +21,7 @@ the drive of the vibration.
 """
 
 from diffmicro._device import Device, Method
+from diffmicro.devices.tribometer.boundaries import LIMITS
 from diffmicro.devices.tribometer.design import (
     PROCESS,
     Design,
@@ -58,6 +59,7 @@ DEVICE = Device(
     recheck=ByResolution(coarser),
     rules=RULES,
     objection=objection,
+    limits=LIMITS,
     animation="diffmicro.plot.tribometer:animation",
 )
 

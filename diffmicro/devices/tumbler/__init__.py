@@ -18,6 +18,7 @@ bodies that are not symmetric under half a turn.
 """
 
 from diffmicro._device import Device
+from diffmicro.devices.tumbler.boundaries import LIMITS
 from diffmicro.devices.tumbler.design import (
     PROCESS,
     Design,
@@ -62,6 +63,7 @@ DEVICE = Device(
     objection=objection,
     on_request=ON_REQUEST,
     carries=True,
+    limits=LIMITS,
     animation="diffmicro.plot.tumbler:animation",
 )
 

@@ -68,6 +68,7 @@ DEVICE = Device(
     lone=dict(search=Search(compact=True), window=0),
     carries=True,
     branches="diffmicro.devices.wrmma.branches:each_branch",
+    orbits="diffmicro.devices.wrmma.orbits:periodic",
     animation="diffmicro.plot.wrmma:animation",
 )
 

@@ -1,0 +1,264 @@
+"""Boundaries that a device states itself: `Device.limits`.
+
+Each is the zero of `room`, a smooth function of the response, or the place where the status changes. Along the
+parameter a few points are looked at on each side; between the last one inside and the first one beyond, the
+place is found by the secant method in a bracket, or by bisection where there is nothing beyond. Its derivatives
+are those of an implicit function, ds/dtheta = - room_theta / room_s, from the side inside, checked by locating
+it anew."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.flatten_util import ravel_pytree
+
+from diffmicro._device import Device, Limit
+from diffmicro.boundary.judged import certificate, mismatch
+from diffmicro.boundary.values import Boundary, BoundaryCertificate
+from diffmicro.parameters import get, put
+from diffmicro.results import FAILURES, word
+
+LOOKS = 8
+"""Points that are looked at on each side."""
+
+CLOSE = 1e-11
+"""Width of a bracket, as a share of the range, at which a root is found."""
+
+FAILED_CLOSE = 1e-9
+"""The same where nothing is calculated beyond: the place is extrapolated from inside."""
+
+ROUNDS = 60
+
+
+class _Scene:
+    """A device along a parameter, with all limits that need the same responses: each point is looked at once."""
+
+    def __init__(
+        self,
+        device: Device,
+        limits: tuple[Limit, ...],
+        key: str,
+        numerics: Mapping[str, Any],
+        design: Any,
+        setting: Any,
+    ):
+        self.device, self.limits, self.key = device, limits, key
+        self.numerics, self.design, self.setting = numerics, design, setting
+        self.rooms = tuple(limit.room for limit in limits)
+        asked = device.asking_for([name for limit in limits for name in limit.asks], numerics)
+        self.arguments = tuple(sorted({**asked, "throw": False}.items()))
+        self.known: dict[float, tuple[np.ndarray, str]] = {}
+
+    def at(self, s: float) -> tuple[np.ndarray, str]:
+        """All rooms, NaN where nothing was found, and the status."""
+        if s not in self.known:
+            point = put(self.design, self.setting, {self.key: jnp.asarray(s)})
+            rooms, result = _looked(self.device.respond, self.rooms, self.arguments, *point)
+            status = word(result)
+            lost = status in FAILURES
+            self.known[s] = (
+                np.full(len(self.rooms), np.nan) if lost else np.asarray(rooms),
+                status,
+            )
+        return self.known[s]
+
+    def moved(self, design: Any, setting: Any) -> "_Scene":
+        """The same about another design and setting."""
+        return _Scene(self.device, self.limits, self.key, self.numerics, design, setting)
+
+
+class _One(NamedTuple):
+    """One limit of a scene."""
+
+    scene: _Scene
+    number: int
+
+    @property
+    def limit(self) -> Limit:
+        """Which one."""
+        return self.scene.limits[self.number]
+
+    def at(self, s: float) -> tuple[float, str]:
+        """Its room, and the status."""
+        rooms, status = self.scene.at(s)
+        return float(rooms[self.number]), status
+
+
+def declared_boundaries(
+    device: Device,
+    design: Any,
+    setting: Any,
+    key: str,
+    low: float,
+    high: float,
+    wrt: Sequence[str],
+    numerics: Mapping[str, Any],
+) -> list[Boundary]:
+    """The nearest place of each of the device's limits on either side."""
+    found = []
+    here = float(get(design, setting, key))
+    groups: dict[tuple[str, ...], list[Limit]] = {}
+    for limit in device.limits:
+        groups.setdefault(limit.asks, []).append(limit)
+    for limits in groups.values():
+        scene = _Scene(device, tuple(limits), key, numerics, design, setting)
+        for number in range(len(limits)):
+            one = _One(scene, number)
+            for side, end in (("below", low), ("above", high)):
+                place = nearest(one, here, end)
+                if place is not None:
+                    found.append(_boundary(one, here, side, place, wrt))
+    return found
+
+
+class _Place(NamedTuple):
+    """A place: the last point inside, the first beyond, and the place itself, NaN room beyond where there is
+    none."""
+
+    inside: float
+    beyond: float
+    at: float
+    status: str
+
+
+def _of_point(rooms: tuple, respond: Callable, arguments: tuple, design: Any, setting: Any) -> Any:
+    """All rooms (NaN where a limit is none here), and the result."""
+    response = respond(design, setting, **dict(arguments))
+    found = [1.0 if room is None else room(response, design, setting) for room in rooms]
+    return jnp.stack(
+        [jnp.asarray(jnp.nan if x is None else x, float) for x in found]
+    ), response.result
+
+
+@eqx.filter_jit
+def _looked(respond: Callable, rooms: tuple, arguments: tuple, design: Any, setting: Any) -> Any:
+    return _of_point(rooms, respond, arguments, design, setting)
+
+
+@eqx.filter_jit
+def _slopes(
+    respond: Callable,
+    rooms: tuple,
+    arguments: tuple,
+    design: Any,
+    setting: Any,
+    x: Array,
+    unravel: Any,
+) -> Array:
+    def all_rooms(x: Array) -> Array:
+        return _of_point(rooms, respond, arguments, *put(design, setting, unravel(x)))[0]
+
+    return jax.jacfwd(all_rooms)(x)
+
+
+def nearest(one: _One, here: float, end: float) -> _Place | None:
+    """The first place from here to the end of the range; None where there is none, or nothing is known here."""
+    first, status = one.at(here)
+    if not np.isfinite(first) or here == end:
+        return None
+    before = here
+    for s in np.linspace(here, end, LOOKS + 1)[1:]:
+        room, there = one.at(float(s))
+        if _beyond(one.limit, first, room, there, status):
+            return _narrowed(one, before, float(s), first, status)
+        if not np.isfinite(room):
+            return None  # it fails for another reason
+        before = float(s)
+    return None
+
+
+def _beyond(limit: Limit, first: float, room: float, there: str, status: str) -> bool:
+    """Whether a point lies on the other side of the limit."""
+    if limit.status and there == limit.status and status != limit.status:
+        return True
+    return bool(np.isfinite(room) and room * first <= 0 and first != 0)
+
+
+def _narrowed(one: _One, inside: float, beyond: float, first: float, status: str) -> _Place:
+    """The bracket made small: by secants (Illinois) where room is known on both sides, else by halves."""
+    width = abs(beyond - inside)
+    left, _ = one.at(inside)
+    right, there = one.at(beyond)
+    kept, last = 0, np.nan
+    for _ in range(ROUNDS):
+        known = np.isfinite(left) and np.isfinite(right) and left * right < 0
+        if abs(beyond - inside) < (CLOSE if known else FAILED_CLOSE) * width or left == 0:
+            break
+        middle = (
+            (inside * right - beyond * left) / (right - left) if known else 0.5 * (inside + beyond)
+        )
+        room, word_there = one.at(float(middle))
+        if known and (room == 0 or abs(middle - last) < CLOSE * width):
+            inside = middle if room * first >= 0 else inside
+            beyond = middle if room * first < 0 else beyond
+            last = middle
+            break
+        last = middle
+        if _beyond(one.limit, first, room, word_there, status):
+            beyond, right, there = middle, room, word_there
+            left = left / 2 if kept == 1 else left
+            kept = 1
+        else:
+            inside, left = middle, room
+            right = right / 2 if kept == -1 else right
+            kept = -1
+    at = last if np.isfinite(right) and np.isfinite(last) else 0.5 * (inside + beyond)
+    return _Place(inside, beyond, float(at), there)
+
+
+def _boundary(one: _One, here: float, side: str, place: _Place, wrt: Sequence[str]) -> Boundary:
+    limit, scene, key = one.limit, one.scene, one.scene.key
+    make = partial(Boundary, key, side, limit.name, place.at, here)
+    residual = abs(place.beyond - place.inside) / (abs(place.at) or 1.0)
+    sides = {"before": limit.meaning, "behind": place.status}
+    if limit.room is None:
+        why = f"seen by the status alone, bracketed by {place.inside:.10g} and {place.beyond:.10g}"
+        judged = BoundaryCertificate("refused", why, residual, None, np.nan, **sides)
+        return make({}, True, place.status, judged)
+    slopes, unravel, x = _derivatives(one, place.inside, wrt)
+    if slopes is None:
+        why = "the room that is left does not change along the parameter here, or has no derivative"
+        judged = BoundaryCertificate("refused", why, residual, None, np.nan, **sides)
+        return make({}, True, place.status, judged)
+
+    def moved(values: np.ndarray) -> float | None:
+        point = put(scene.design, scene.setting, unravel(jnp.asarray(values)))
+        there = _One(scene.moved(*point), one.number)
+        reach = 4 * abs(place.at) * 1e-3 + 2 * abs(place.beyond - place.inside)
+        way = np.sign(place.at - here) or 1.0
+        found = nearest(there, place.at - way * reach, place.at + way * reach)
+        return None if found is None else found.at
+
+    off = mismatch(slopes, x, moved)
+    judged = certificate(
+        limit.name, min(residual, 1e-9) if np.isfinite(off) else residual, None, off, **sides
+    )
+    grad = {name: np.asarray(slope) for name, slope in unravel(jnp.asarray(slopes)).items()}
+    return make(grad, True, place.status, judged)
+
+
+def _derivatives(
+    one: _One, s: float, wrt: Sequence[str]
+) -> tuple[np.ndarray | None, Any, np.ndarray]:
+    """ds/dtheta, the way back from its raveled form, and the parameters."""
+    scene = one.scene
+    design, setting = put(scene.design, scene.setting, {scene.key: jnp.asarray(s)})
+    names = (*sorted(wrt), scene.key)
+    values = {n: jnp.asarray(get(design, setting, n), float) for n in names}
+    both, unravel = ravel_pytree(values)
+    rows = _slopes(
+        scene.device.respond, scene.rooms, scene.arguments, design, setting, both, unravel
+    )[one.number]
+    rows = unravel(rows)
+    along = float(rows.pop(scene.key))
+    values.pop(scene.key)
+    x, back = ravel_pytree(values)
+    slopes = np.asarray(ravel_pytree(rows)[0])
+    if not along or not np.all(np.isfinite(slopes)) or not np.isfinite(along):
+        return None, back, np.asarray(x)
+    return -slopes / along, back, np.asarray(x)

@@ -1,0 +1,159 @@
+"""The margin of a design along a parameter: how far the nearest end is, as a share of the parameter.
+
+With s the nearest boundary at which the motion ends (or the nearest of the limits that a device states), and p the
+parameter, the margin is |s - p| / |p|. It is smooth where a response has a cliff, and its derivatives are those of
+s. Where no end lies within `REACH` of p the margin is `REACH`, with derivatives of zero: it says "at least".
+
+`margin("rest_gap")` is a name, which objectives and constraints take like that of a response. `margin_of` is a
+function of JAX. The start does not count: the margin is that of the motion, however it was reached.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.flatten_util import ravel_pytree
+
+from diffmicro._device import Device
+from diffmicro.autodiff.rules import Changes, known
+from diffmicro.boundary.declared import declared_boundaries
+from diffmicro.boundary.find import REACH, span
+from diffmicro.boundary.orbit import Motion, boundary_of, followed, settled
+from diffmicro.boundary.values import Boundary
+from diffmicro.devices import as_device
+from diffmicro.dynamics.boundaries import walk
+from diffmicro.parameters import as_arrays, get, idle, put
+from diffmicro.results import NoResult
+
+NAME = re.compile(r"margin\((\w+)\)")
+
+
+def margin(key: str) -> str:
+    """The name of the margin along a parameter, for objectives and constraints."""
+    return f"margin({key})"
+
+
+def margin_key(name: str) -> str | None:
+    """The parameter of a margin's name; None for any other name."""
+    found = NAME.fullmatch(name)
+    return found[1] if found else None
+
+
+class Margin(NamedTuple):
+    """A margin: its value [-], derivatives by name, and the boundary it leads to; None where none is within
+    reach."""
+
+    value: float
+    gradient: dict[str, np.ndarray]
+    boundary: Boundary | None
+
+
+def measured(
+    device: Device,
+    design: Any,
+    setting: Any,
+    key: str,
+    wrt: Sequence[str] = (),
+    response: Any = None,
+    numerics: Mapping[str, Any] | None = None,
+) -> Margin:
+    """The margin along `key`, with its derivatives by `wrt`. response: the motion, where it is known already.
+
+    `NoResult` where there is no motion. On the host.
+    """
+    low, high = span(device, design, setting, key, None)
+    design, setting = as_arrays((design, setting))
+    here = float(get(design, setting, key))
+    others = tuple(sorted(set(wrt) - {key}))
+    steps = (numerics or {}).get("steps")
+    ends: list[Boundary] = []
+    if device.orbits is not None:
+        if response is None:
+            motion = settled(device, design, setting, key, low, high, steps)
+        else:
+            motion = followed(device, design, setting, key, low, high, steps, response)
+        ends += _ends(motion, others)
+    if device.limits:
+        given = {} if steps is None else {"steps": steps}
+        ends += declared_boundaries(device, design, setting, key, low, high, others, given)
+    blank = {n: np.zeros(np.shape(get(design, setting, n))) for n in wrt}
+    if not ends:
+        return Margin(REACH, blank, None)
+    nearest = min(ends, key=lambda b: b.distance)
+    way = (1.0 if nearest.at > here else -1.0) / abs(here)
+    gradient = {n: way * np.asarray(nearest.grad.get(n, np.nan)) + blank[n] for n in others}
+    if key in wrt:
+        gradient[key] = np.asarray(-way * nearest.at / here)
+    return Margin(nearest.distance, gradient, nearest)
+
+
+def _ends(motion: Motion, wrt: Sequence[str]) -> list[Boundary]:
+    """The end above, and that below where it is nearer."""
+    found: list[Boundary] = []
+    for side, sign in (("above", 1.0), ("below", -1.0)):
+        first = motion.first._replace(
+            tangent=sign * motion.first.tangent, side=sign * motion.first.side
+        )
+        until = abs(found[0].at - motion.here) if found else np.inf
+        changes = [c for c in walk(motion.course, first, ends=True, until=until) if c.ends]
+        found += [boundary_of(motion, change, side, wrt, look=False) for change in changes]
+    return found
+
+
+def margin_of(device: Device | str, key: str) -> Callable[[Any, Any], Array]:
+    """Function of (design, setting) to the margin along `key`, with first derivatives in forward and reverse mode.
+
+    It is found on the host, one lane after another; where there is no motion it is NaN, and so are second
+    derivatives everywhere.
+    """
+    known_device = as_device(device)
+    names = tuple(n for n, p in known_device.parameters.items() if p.differentiable)
+
+    def of_point(design: Any, setting: Any) -> Array:
+        given = {n: get(design, setting, n) for n in names}
+        given = {n: jnp.asarray(v, float) for n, v in given.items() if v is not None}
+        x, unravel = ravel_pytree(given)
+        blank = jax.tree.map(lambda leaf: None, (design, setting))
+
+        def on_host(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            return _raveled(
+                known_device, key, put(blank[0], blank[1], unravel(jnp.asarray(x))), tuple(given)
+            )
+
+        shapes = (jax.ShapeDtypeStruct((), x.dtype), jax.ShapeDtypeStruct(x.shape, x.dtype))
+        fixed = jax.lax.stop_gradient(x)
+        value, slopes = jax.pure_callback(on_host, shapes, fixed, vmap_method="sequential")
+        slopes = known(_unknown, slopes, x)
+        return known(_by_slopes, value, (x, slopes))
+
+    return of_point
+
+
+def _by_slopes(value: Array, given: tuple[Array, Array], changes: Changes) -> Array:
+    moved = changes[0]
+    return jnp.zeros_like(value) if moved is None else given[1] @ moved
+
+
+def _unknown(value: Array, given: Array, changes: Changes) -> Array:
+    """Second derivatives are not calculated: NaN, not zero."""
+    return jnp.nan * changes[0]
+
+
+def _raveled(
+    device: Device, key: str, point: tuple[Any, Any], names: tuple[str, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Margin and its slopes by all numbers, raveled; NaN where there is no motion."""
+    values = {n: jnp.asarray(get(*point, n), float) for n in names}
+    # A number that is not used, or zero without a side, has no part in it.
+    used = [n for n in names if not idle(*point, n) and np.all(np.asarray(values[n]) != 0)]
+    try:
+        found = measured(device, *point, key, used)
+    except NoResult:
+        blank = {n: jnp.full_like(v, jnp.nan) for n, v in values.items()}
+        return np.asarray(np.nan), np.asarray(ravel_pytree(blank)[0])
+    slopes = {n: jnp.asarray(found.gradient.get(n, jnp.zeros_like(v))) for n, v in values.items()}
+    return np.asarray(found.value), np.asarray(ravel_pytree(slopes)[0])

@@ -1,0 +1,49 @@
+"""What limits the gripper: the fold of its path of loads, contact of its own parts, and the limits that were
+given."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from diffmicro._device import Limit
+from diffmicro.devices.gripper.design import Design, Setting
+
+
+def _left(name: str, use: Any) -> Any:
+    """What is left to a limit, as a share of it; None where it was not given."""
+
+    def room(response: Any, design: Design, setting: Setting) -> Any:
+        limit = getattr(setting, name)
+        return None if limit is None else 1 - use(response, setting) / limit
+
+    return room
+
+
+LIMITS = (
+    Limit(
+        "fold",
+        "the path of loads turns back: no equilibrium goes on from here",
+        lambda response, design, setting: response.smallest_singular,
+        status="past_fold",
+    ),
+    Limit(
+        "clearance",
+        "arcs, bodies or neighboring arcs touch",
+        lambda response, design, setting: response.clearance,
+    ),
+    Limit(
+        "rotation",
+        "the largest rotation reaches its limit",
+        _left("rotation_limit", lambda response, setting: response.max_rotation),
+    ),
+    Limit(
+        "stress",
+        "the largest bending stress reaches its limit",
+        _left("stress_limit", lambda response, setting: response.max_stress),
+    ),
+    Limit(
+        "force",
+        "the actuation force reaches its limit",
+        _left("force_limit", lambda response, setting: jnp.abs(setting.force)),
+    ),
+)
