@@ -92,6 +92,7 @@ class Device:
     on_request: responses that are calculated only when the argument `extra` names them.
     cautions: parameters that are better left alone in an optimization, and why.
     process: how parts deviate from the drawing where nothing else is said, see `Tolerance`.
+    drive: names of the parameters that an operator turns: amplitude, frequency, load.
     quick: numerics of a search that is cheap in batches and fails where it is not sure; repeated without them.
     lone: numerics that are soonest done for one point, compiling included.
     carries: `respond` takes `start`, a `Response.state`.
@@ -120,6 +121,7 @@ class Device:
     on_request: tuple[str, ...] = ()
     cautions: Mapping[str, str] = dataclasses.field(default_factory=dict)
     process: tuple[Tolerance, ...] = ()
+    drive: tuple[str, ...] = ()
     quick: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     lone: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     carries: bool = False
@@ -215,6 +217,7 @@ def contract_breaches(device: Device) -> list[str]:
     found += _unknown(device.cautions, device.parameters, "cautions", "Design or Setting")
     moved = [name.partition("[")[0] for own in device.process for name, _ in own.moves]
     found += _unknown(moved, device.parameters, "process", "Design or Setting")
+    found += _unknown(device.drive, device.parameters, "drive", "Design or Setting")
     if not device.methods:
         found.append(
             "methods is empty; name the numerical method: methods=(Method('event', steps=12),)"

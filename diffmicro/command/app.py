@@ -300,6 +300,9 @@ def optimize(
     seed: Annotated[int, typer.Option(min=0, help="Of the random part of the search.")] = 0,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="New folder for the run.")] = None,
     resume: Annotated[bool, typer.Option(help="Go on with the run that is in --out.")] = False,
+    surroundings: Annotated[
+        bool, typer.Option(help="Look at ends and tolerances around the optimum.")
+    ] = True,
     json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
 ) -> int:
     """The best design within bounds and constraints, by gradients.
@@ -316,7 +319,16 @@ def optimize(
         options["lanes"] = lanes
     scatter = (robust or [], measure)
     return run_optimize(
-        device, pairs or [], goals, free or [], subject or [], scatter, out, json, options
+        device,
+        pairs or [],
+        goals,
+        free or [],
+        subject or [],
+        scatter,
+        out,
+        json,
+        options,
+        surroundings,
     )
 
 

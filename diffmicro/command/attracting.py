@@ -11,7 +11,7 @@ from rich.text import Text
 
 from diffmicro.command import words
 from diffmicro.command.output import console
-from diffmicro.command.sweeping import check_files
+from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def run_basins(
     """Calculate the basins and show them."""
     from diffmicro.attraction import basins
 
-    check_files(None, plot)
+    check_figure(plot)
     device = words.device(name)
     point = words.point(device, words.split(pairs))
     if point.numerics:

@@ -12,7 +12,7 @@ from rich.text import Text
 from diffmicro._device import Device
 from diffmicro.command import words
 from diffmicro.command.output import console
-from diffmicro.command.sweeping import check_files
+from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
 from diffmicro.parameters import Parameter
 from diffmicro.tolerance import Tolerance
@@ -20,7 +20,7 @@ from diffmicro.units import in_si
 
 if TYPE_CHECKING:
     from diffmicro.design import Constraint
-    from diffmicro.fabrication import Yield
+    from diffmicro.fabrication import Scatter, Yield
 
 OK = 0
 
@@ -38,7 +38,7 @@ def run_tolerances(
     """Calculate the yield and show it. subject: a device, or the folder of an optimization."""
     from diffmicro.fabrication import tolerances
 
-    check_files(None, plot)
+    check_figure(plot)
     given = words.split(pairs)
     name, kept, bounds = _of_run(Path(subject)) if Path(subject).is_dir() else (subject, {}, [])
     device = words.device(name)
@@ -169,25 +169,9 @@ def _plain(
     from diffmicro.fabrication import scatter
 
     spread = scatter(device, point.design, point.setting, deviating)
-    nearest = None
-    if found.nearest is not None:
-        nearest = {
-            "cause": found.nearest.cause,
-            "distance": found.nearest.distance,
-            "found_by": found.nearest.way,
-            "deviations": dict(zip(spread.causes, map(float, found.nearest.place), strict=True)),
-            "values": spread.values(found.nearest.place),
-        }
     return {
         "device": device.name,
-        "yield": found.share,
-        "low": found.low,
-        "high": found.high,
-        "parts": found.parts,
-        "method": found.method,
-        "causes": found.causes,
-        "nearest": nearest,
-        "note": found.note,
+        **yield_words(found, spread),
         "limits": [str(limit) for limit in limits],
         "tolerances": [
             {
@@ -199,6 +183,29 @@ def _plain(
             }
             for t in deviating
         ],
+    }
+
+
+def yield_words(found: "Yield", spread: "Scatter") -> dict[str, Any]:
+    """A yield as plain Python values."""
+    nearest = None
+    if found.nearest is not None:
+        nearest = {
+            "cause": found.nearest.cause,
+            "distance": found.nearest.distance,
+            "found_by": found.nearest.way,
+            "deviations": dict(zip(spread.causes, map(float, found.nearest.place), strict=True)),
+            "values": spread.values(found.nearest.place),
+        }
+    return {
+        "yield": found.share,
+        "low": found.low,
+        "high": found.high,
+        "parts": found.parts,
+        "method": found.method,
+        "causes": found.causes,
+        "nearest": nearest,
+        "note": found.note,
     }
 
 

@@ -17,6 +17,7 @@ from diffmicro._device import Device
 from diffmicro.command import words
 from diffmicro.command.codes import OF_SEARCH
 from diffmicro.command.output import console
+from diffmicro.command.surrounding import surroundings_of, surroundings_text
 from diffmicro.command.words import BadInput
 
 if TYPE_CHECKING:
@@ -33,10 +34,11 @@ def run_optimize(
     out: Path | None,
     as_json: bool,
     options: Mapping[str, Any],
+    around: bool = True,
 ) -> int:
     """Solve the problem and show it. `goals`: goal -> response, of which one is given.
 
-    scatter: words of --robust, and the measure.
+    scatter: words of --robust, and the measure. around: also look at what lies around the optimum.
     """
     from diffmicro.design import Objective, optimize_design
 
@@ -64,6 +66,9 @@ def run_optimize(
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
     study = result.json(f"{device} {goal} {response}")
+    if around:
+        best = words.point(module, {**result.optimized.design, **result.optimized.setting})
+        study["surroundings"] = surroundings_of(result, module, best.design, best.setting)
     if as_json:
         print(json.dumps(study, allow_nan=False))
     else:
@@ -192,6 +197,8 @@ def _print(study: dict[str, Any], response: str) -> None:
     page.print(Text(f"status: {study['status']}, by {study['method']}. {study['reason']}"))
     page.print(Text(f"gradient there: {certificate['verdict']}. {certificate['reason']}"))
     page.print(f"{study['evaluations']} evaluations in {study['seconds']} s")
+    for line in surroundings_text(study["surroundings"]) if study.get("surroundings") else ():
+        page.print(Text(line))
 
 
 def _number(value: Any) -> str:

@@ -147,11 +147,10 @@ def _done_already(file: _File, store: Store) -> bool:
     return True
 
 
-def check_files(out: Path | None, plot: Path | None) -> None:
-    """`BadInput` for files that cannot be written, before anything is calculated. out: a table."""
+def check_files(out: Path, plot: Path | None) -> None:
+    """`BadInput` for files that cannot be written, before anything is calculated."""
     try:
-        if out is not None:
-            writer(out)
+        writer(out)
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
     check_figure(plot)

@@ -24,7 +24,7 @@ class Design(eqx.Module):
 
 
 MATRIX = dataclasses.replace(
-    wrmma, Design=Design, published_design=Design, cautions={}, rules=(), process=()
+    wrmma, Design=Design, published_design=Design, cautions={}, rules=(), process=(), drive=()
 )
 
 

@@ -75,6 +75,7 @@ DEVICE = Device(
     published_setting=published_setting,
     methods=(Method("equilibrium", steps=arcs.SEGMENTS),),
     process=PROCESS,
+    drive=("force",),
     recheck=ByResolution(coarser),
     rules=RULES,
     objection=objection,

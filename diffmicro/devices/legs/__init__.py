@@ -54,6 +54,10 @@ DEVICE = Device(
     published_setting=published_setting,
     methods=(Method("event", steps=STEPS),),
     process=PROCESS,
+    drive=(
+        "voltage",
+        "drive_frequency",
+    ),
     recheck=ByWarmStart(nearby),
     rules=RULES,
     objection=objection,

@@ -61,6 +61,10 @@ DEVICE = Device(
     published_setting=published_setting,
     methods=(Method("periodic", steps=STEPS),),
     process=PROCESS,
+    drive=(
+        "amplitude",
+        "preload",
+    ),
     recheck=ByResolution(coarser),
     rules=RULES,
     objection=objection,

@@ -56,6 +56,10 @@ DEVICE = Device(
     published_setting=published_setting,
     methods=(Method("steady", steps=STEPS),),
     process=PROCESS,
+    drive=(
+        "vibration_velocity",
+        "frequency",
+    ),
     recheck=ByResolution(coarser),
     rules=RULES,
     objection=objection,

@@ -58,6 +58,10 @@ DEVICE = Device(
     published_setting=published_setting,
     methods=METHODS,
     process=PROCESS,
+    drive=(
+        "field",
+        "field_frequency",
+    ),
     recheck=ByWarmStart(nearby, tolerance=1e-10),
     rules=RULES,
     objection=objection,

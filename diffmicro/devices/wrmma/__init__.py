@@ -60,6 +60,10 @@ DEVICE = Device(
     published_setting=published_setting,
     methods=METHODS,
     process=PROCESS,
+    drive=(
+        "field",
+        "frequency_ratio",
+    ),
     recheck=ByWarmStart(nearby, afresh),
     rules=RULES,
     objection=objection,

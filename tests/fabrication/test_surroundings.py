@@ -1,0 +1,61 @@
+"""What lies around an optimum: ends along its parameters, yield, and whether it is fragile."""
+
+import json
+
+import pytest
+
+from diffmicro import Tolerance, device
+from diffmicro.command.app import run
+from diffmicro.command.surrounding import surroundings_text
+from diffmicro.design import Constraint
+from diffmicro.fabrication import surroundings
+
+TRIBOMETER = device("tribometer")
+POINT = TRIBOMETER.published_design(), TRIBOMETER.published_setting()
+
+
+def test_a_sturdy_design_is_not_fragile():
+    found = surroundings(TRIBOMETER, *POINT, ["probe_mass"], parts=200)
+    assert found.fragile == () and found.parts and found.parts.share == 1
+    assert [end.key for end in found.ends] == ["probe_mass", *TRIBOMETER.drive]
+    assert found.ends[0].tolerance == pytest.approx(0.02)  # two standard deviations of 1 %
+
+
+def test_a_limit_that_parts_miss_makes_it_fragile():
+    limit = Constraint("sliding_velocity", ">=", 0.96e-3)
+    found = surroundings(TRIBOMETER, *POINT, ["probe_mass"], [limit], parts=200)
+    (why,) = found.fragile
+    assert "sliding_velocity >= 0.00096" in why and found.parts and found.parts.share < 0.7
+
+
+def test_a_near_end_makes_it_fragile():
+    """Below its critical velocity less than 5 % away the contact sticks; parts deviate by 10 %."""
+    setting = TRIBOMETER.published_setting(sliding_velocity=4.6e-3, drag_ratio=None)
+    point = TRIBOMETER.published_design(), setting
+    own = [Tolerance("sliding_velocity", 0.1, kind="interval")]
+    found = surroundings(TRIBOMETER, *point, ["sliding_velocity"], deviating=own, parts=50)
+    end = found.ends[0]
+    assert end.kind and end.margin is not None and end.margin < 0.1
+    assert any("sliding_velocity" in why and end.kind in why for why in found.fragile)
+
+
+@pytest.mark.slow
+def test_the_fastest_wrmma_from_rest_is_fragile():
+    """The motion from rest is lost 0.2 % above its drive frequency; 55 % of parts are good (boundaries by hand)."""
+    wrmma = device("wrmma")
+    design = wrmma.published_design(
+        mass_ratio=1.605457, rest_gap=33.61216e-6, tethered_frequency=1006.0008
+    )
+    setting = wrmma.published_setting(load_factor=8.0, frequency_ratio=0.904568)
+    found = surroundings(wrmma, design, setting, ["rest_gap"], parts=300)
+    assert found.start == "rest" and found.parts and found.parts.share < 0.7
+    assert any("gap_collapsed" in why for why in found.fragile)
+
+
+def test_the_command_prints_them(capsys):
+    problem = "--maximize critical_velocity --free probe_mass=0.001:0.003 --budget 20".split()
+    assert run(["optimize", "tribometer", *problem, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["surroundings"]
+    lines = surroundings_text(found)
+    assert lines[0].startswith("along probe_mass: no end within")
+    assert any(line.startswith("good parts by the device's process: 100 %") for line in lines)
