@@ -1,8 +1,8 @@
 """The subcommand `tolerances`: what deviates from words, the yield as a table, as JSON and as a figure."""
 
 import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,7 @@ from diffmicro.command import words
 from diffmicro.command.output import console
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
-from diffmicro.parameters import Parameter
 from diffmicro.tolerance import Tolerance
-from diffmicro.units import in_si
 
 if TYPE_CHECKING:
     from diffmicro.design import Constraint
@@ -71,75 +69,37 @@ def run_tolerances(
 
 def scatter_of(device: Device, text: str) -> Tolerance:
     """`key=1um` (standard deviation), `key=2%` (of the value), `key=+-1um` (interval)."""
-    where = f"--scatter {text!r}"
-    found = re.fullmatch(r"\s*([\w\[\]:]+)\s*=\s*(\S.*?)\s*", text)
-    if not found:
-        raise BadInput(f"{where}: write key=2% or key=1um, or key=+-1um for an interval.")
-    known = _field(device, found[1])
-    return _tolerance(where, found[1], found[2], known.unit)
+    from diffmicro.design import parse_tolerance
+
+    return _said(parse_tolerance, text, partial(words.unit_of_parameter, device), "--scatter")
 
 
 def common_of(device: Device, text: str) -> Tolerance:
-    """`etch=0.3um:section_height-2,hinge_gap+2`: one cause that moves several fields by so many times its size."""
-    where = f"--common {text!r}"
-    found = re.fullmatch(r"\s*(\w+)\s*=\s*([^:]+):(.+)", text)
-    moves = [
-        re.fullmatch(r"\s*([\w\[\]:]+?)\s*([+-][\d.]*)\s*", part)
-        for part in (found[3] if found else "").split(",")
-    ]
-    if not found or not all(moves):
+    """`etch=0.3um:section_height-2,hinge_gap+2`: one cause that moves several fields."""
+    from diffmicro.design import parse_common
+
+    found = _said(parse_common, text, partial(words.unit_of_parameter, device))
+    if found.variable in device.parameters:
         raise BadInput(
-            f"{where}: write cause=size:field+2,field-2; each number says by how many times the size the "
-            "cause moves the field."
+            f"--common {text!r}: {found.variable} is a parameter; give the cause a name of its own."
         )
-    if found[1] in device.parameters:
-        raise BadInput(f"{where}: {found[1]} is a parameter; give the cause a name of its own.")
-    pairs = [(m[1], m[2]) for m in moves if m]
-    units = {_field(device, key).unit for key, _ in pairs}
-    if len(units) > 1:
-        raise BadInput(f"{where}: the fields have different units ({', '.join(sorted(units))}).")
-    shares = [(key, float(times + "1" if times in "+-" else times)) for key, times in pairs]
-    return _tolerance(where, found[1], found[2], units.pop(), tuple(shares))
+    return found
 
 
 def limit_of(device: Device, text: str) -> "Constraint":
     """`velocity>8mm/s` as a constraint."""
-    from diffmicro.design import Constraint
+    from diffmicro.design import parse_constraint
 
-    where = f"--subject {text!r}"
-    found = re.fullmatch(r"\s*(\w+)\s*([<>])=?\s*(\S.*?)\s*", text)
-    if not found:
-        raise BadInput(f"{where}: write response>value, for instance min_gap>1um.")
-    words.names(found[1], device.responses, "response")
-    value = _number(where, found[3], device.responses[found[1]].unit)
-    return Constraint(found[1], "<=" if found[2] == "<" else ">=", value)
+    return _said(parse_constraint, text, partial(words.unit_of_response, device))
 
 
-def _tolerance(
-    where: str, name: str, size: str, unit: str, moves: tuple[tuple[str, float], ...] = ()
-) -> Tolerance:
-    interval = size.startswith("+-")
-    size = size.removeprefix("+-").strip()
-    relative = size.endswith("%")
-    value = _number(where, size.removesuffix("%"), "-" if relative else unit)
-    kind = "interval" if interval else "normal"
+def _said(parse: Callable[..., Any], *given: Any) -> Any:
     try:
-        return Tolerance(name, value * (0.01 if relative else 1.0), relative, kind, moves)
+        return parse(*given)
+    except BadInput:
+        raise
     except ValueError as complaint:
-        raise BadInput(f"{where}: {complaint}") from None
-
-
-def _field(device: Device, key: str) -> Parameter:
-    name = key.partition("[")[0]
-    words.free_names(name, device)
-    return device.parameters[name]
-
-
-def _number(where: str, text: str, unit: str) -> float:
-    try:
-        return in_si(text, unit.split(", ")[0])
-    except ValueError as problem:
-        raise BadInput(f"{where}: {problem}.") from None
+        raise BadInput(str(complaint)) from None
 
 
 def _of_run(folder: Path) -> tuple[str, dict[str, Any], list[str]]:

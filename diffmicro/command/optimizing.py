@@ -7,6 +7,7 @@ The folder holds what the run is (`config.json`, `environment.json`), where it g
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,21 +86,16 @@ def _problem(
     scatter: tuple[Sequence[str], str],
 ) -> "Problem":
     """The problem that the words state; ValueError where they state none."""
-    from diffmicro.boundary.margin import margin_key
     from diffmicro.design import device_problem, parse_constraint, robust_problem
 
-    bounds = _bounds(ranges)
-    constraints = [parse_constraint(text) for text in subject]
+    bounds = _bounds(module, ranges)
+    constraints = [
+        parse_constraint(text, partial(words.unit_of_response, module)) for text in subject
+    ]
     texts = [str(constraint) for constraint in constraints]
     for text in texts:
         if texts.count(text) > 1:
             raise BadInput(f"--subject {text} is given twice.")
-    words.free_names(",".join(map(_field, bounds)), module)
-    asked = [c.response for c in constraints]
-    words.names(
-        ",".join(r for r in asked if not margin_key(r)), words.responses(module), "response"
-    )
-    words.free_names(",".join(filter(None, map(margin_key, asked))), module)
     tolerances, held = _deviating(module, fixed, bounds, scatter[0])
     problem = device_problem(
         module,
@@ -115,12 +111,14 @@ def _problem(
     return problem
 
 
-def _bounds(ranges: Sequence[str]) -> dict[str, tuple[float, float]]:
+def _bounds(module: Device, ranges: Sequence[str]) -> dict[str, tuple[float, float]]:
     """Key and bounds of each range."""
     from diffmicro.design import parse_free
 
     bounds: dict[str, tuple[float, float]] = {}
-    for key, low, high in map(parse_free, ranges):
+    for key, low, high in (
+        parse_free(text, partial(words.unit_of_parameter, module)) for text in ranges
+    ):
         if key in bounds:
             known = "{:g}:{:g}".format(*bounds[key])
             raise BadInput(f"{key} is given twice, as {known} and as {low:g}:{high:g}.")
@@ -142,9 +140,9 @@ def _deviating(
     free = [e.variable for key in bounds for e in entries(module, *fixed[:2], key)]
     found: list[Any] = []
     held: dict[str, tuple[float, float]] = {}
-    for tolerance in map(parse_tolerance, texts):
+    for text in texts:
+        tolerance = parse_tolerance(text, partial(words.unit_of_parameter, module))
         key, name = tolerance.variable, _field(tolerance.variable)
-        words.free_names(name, module)
         if name in free:
             if key not in (name, f"{name}[:]"):
                 raise BadInput(f"--robust {key}: {name} is free as one number, so give {name}.")

@@ -77,6 +77,24 @@ def names(text: str | None, known: Iterable[str], what: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def unit_of_parameter(module: Device, key: str) -> str:
+    """SI unit of a parameter, or of an entry of it (`hinge[0]`), that is a number."""
+    (name,) = free_names(key.partition("[")[0], module)
+    return parameters(module)[name].unit.split(", ")[0]
+
+
+def unit_of_response(module: Device, name: str) -> str:
+    """SI unit of a response; a margin is a pure number."""
+    from diffmicro.boundary.margin import margin_key
+
+    key = margin_key(name)
+    if key is not None:
+        free_names(key, module)
+        return "-"
+    names(name, responses(module), "response")
+    return responses(module)[name].unit.split(", ")[0]
+
+
 def free_names(text: str | None, module: Device) -> tuple[str, ...]:
     """Keys to differentiate by: those of numbers, not of words."""
     table = parameters(module)

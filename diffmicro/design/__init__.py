@@ -21,7 +21,7 @@ from diffmicro.design.result import Result
 from diffmicro.design.robust import Spread, Tolerance, robust_problem, spread, yield_estimate
 from diffmicro.design.search import random_search
 from diffmicro.design.study import Study, run_study, summary
-from diffmicro.design.words import parse_constraint, parse_free, parse_tolerance
+from diffmicro.design.words import parse_common, parse_constraint, parse_free, parse_tolerance
 
 __all__ = [
     "Constraint",
@@ -38,6 +38,7 @@ __all__ = [
     "device_problem",
     "function_problem",
     "optimize_design",
+    "parse_common",
     "parse_constraint",
     "parse_free",
     "parse_tolerance",

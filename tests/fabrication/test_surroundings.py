@@ -41,7 +41,7 @@ def test_a_near_end_makes_it_fragile():
 
 @pytest.mark.slow
 def test_the_fastest_wrmma_from_rest_is_fragile():
-    """The motion from rest is lost 0.2 % above its drive frequency; 55 % of parts are good (boundaries by hand)."""
+    """The motion from rest is lost 0.2 % above its drive frequency; about half of the parts are good."""
     wrmma = device("wrmma")
     design = wrmma.published_design(
         mass_ratio=1.605457, rest_gap=33.61216e-6, tethered_frequency=1006.0008

@@ -89,7 +89,7 @@ def test_words():
         (common_of, "etch=1um:rest_gap+2,field-1", "different units"),
         (common_of, "field=1um:rest_gap+2", "a name of its own"),
         (limit_of, "speed>1", "did you mean"),
-        (limit_of, "velocity=1", "write response>value"),
+        (limit_of, "velocity=1", "write response<value"),
     ],
 )
 def test_words_that_mean_nothing(make, text, message):
