@@ -369,14 +369,7 @@ def sequence_change(
     """What happens where a number vanishes; None where the sequence goes on unchanged behind it. `kept_here`:
     whether it was approached from here, not from behind."""
     point, residual = landing
-    seen: Look = point.observed
-    number = _number(seen, place)
-    assert number is not None
-    size = len(point.at) - 1
-    by_q = np.vstack([seen.matrix[:, size:], seen.slopes[number][None, size:]])
-    by_z = np.vstack([seen.matrix[:, :size] - np.eye(size), seen.slopes[number][None, :size]])
-    left, sizes, _ = np.linalg.svd(by_z)
-    covector = left[:, -1] @ by_q
+    covector, separation = _of_landing(point, place)
     other = behind.observed if behind is not None else _ahead(course, point, here)
     if other is None or same_sequence(other, here.observed):
         return None
@@ -392,7 +385,7 @@ def sequence_change(
         here.observed,
         other,
         residual,
-        float(1.0 / (1.0 + sizes[-1])),
+        separation,
         ends,
     )
 
@@ -416,13 +409,16 @@ def named(family: Periodic, one: Look, other: Look) -> str:
     return "corner"
 
 
-def relocated(course: Course, change: Change) -> float | None:
-    """s of the same boundary on a neighboring line; None where it was not found there."""
+def relocated(course: Course, change: Change) -> Change | None:
+    """The same boundary on a neighboring line; None where it was not found there."""
     if change.kind in SMOOTH_KINDS:
         point = course.correct(change.at, change.tangent)
         measure = _share if change.kind == "fold" else _excess
         found = None if point is None else vanishing(course, point, NEIGHBOR, measure)
-        return None if found is None else course.value(found.at)
+        if found is None:
+            return None
+        made = fold_change if change.kind == "fold" else multiplier_change
+        return made(course, found)
     assert change.place is not None and change.behind is not None
     kept = change.here if change.kept_here else change.behind
     for back in BACK:
@@ -431,5 +427,25 @@ def relocated(course: Course, change: Change) -> float | None:
             continue
         landed = land(course, start, change.place, FARTHEST)
         if landed is not None:
-            return course.value(landed.point.at)
+            point, residual = landed
+            covector, separation = _of_landing(point, change.place)
+            return change._replace(
+                at=point.at,
+                tangent=point.tangent,
+                covector=covector,
+                residual=residual,
+                separation=separation,
+            )
     return None
+
+
+def _of_landing(point: Point, place: tuple[int, int, int]) -> tuple[np.ndarray, float]:
+    """Covector and separation where a number vanishes: the left null vector of A with the row g_z."""
+    seen: Look = point.observed
+    number = _number(seen, place)
+    assert number is not None
+    size = len(point.at) - 1
+    by_q = np.vstack([seen.matrix[:, size:], seen.slopes[number][None, size:]])
+    by_z = np.vstack([seen.matrix[:, :size] - np.eye(size), seen.slopes[number][None, :size]])
+    left, sizes, _ = np.linalg.svd(by_z)
+    return left[:, -1] @ by_q, float(1.0 / (1.0 + sizes[-1]))
