@@ -1,9 +1,10 @@
 """A map of the motions of a device in the plane of two parameters: where each of them is, and where it ends.
 
-On some rows of the plane the motions that simulations from the start settle to are followed to their ends. Each end
-is followed through the plane (`plane`), unless a curve found before passes there. So every row has stretches on which
-one motion is stable, between two ends; between rows the ends move along their curves. `motions_at` asks which motions
-there are at a point, without another simulation: several where there is hysteresis.
+On some rows of the plane the motions that simulations settle to, from the start and from the motions of the
+rows beside, are followed to their ends. Each end is followed through the plane (`plane`), unless a curve found
+before passes there. So every row has stretches on which one motion is stable, between two ends; between rows
+the ends move along their curves. `motions_at` asks which motions there are at a point, without another
+simulation: several where there is hysteresis.
 
 What no simulation on a row leads to is not on the map, nor are motions that are not periodic.
 """
@@ -31,6 +32,10 @@ ROWS, STARTS = 13, 9
 
 ON_CURVE = 0.01
 """Distance [shares of the plane] from a curve within which an end belongs to it."""
+
+
+MOVED = 0.1
+"""Distance [natural units] within which a motion and one of the next row are taken for the same."""
 
 
 class Kind(NamedTuple):
@@ -70,29 +75,35 @@ class Chart(NamedTuple):
 
     def motions_at(self, x: float, y: float) -> frozenset[Kind]:
         """The kinds of stable motions at a point."""
-        rows = np.array([stretch.row for stretch in self.stretches])
-        if not len(rows):
-            return frozenset()
-        nearest = rows[np.argmin(np.abs(rows - y))]
-        found = set()
-        for stretch in self.stretches:
-            if stretch.row != nearest:
-                continue
-            low = self._moved(stretch.curves[0], stretch.low, stretch.row, y)
-            high = self._moved(stretch.curves[1], stretch.high, stretch.row, y)
-            if low <= x <= high:
-                share = (x - low) / (high - low) if high > low else 0.0
-                at = stretch.low + share * (stretch.high - stretch.low)
-                found.add(stretch.kinds[max(0, int(np.searchsorted(stretch.begins, at)) - 1)])
-        return frozenset(found)
+        rows = sorted({stretch.row for stretch in self.stretches}, key=lambda row: abs(row - y))
+        # The nearer row whose ends all reach y along their curves: else a motion ends in between.
+        for row in rows[:2]:
+            own = [self._at(stretch, y) for stretch in self.stretches if stretch.row == row]
+            if None not in own:
+                return frozenset(kind for ends in own if ends and (kind := ends.kind(x)))
+        own = (
+            [self._at(s, y, rough=True) for s in self.stretches if s.row == rows[0]] if rows else []
+        )
+        return frozenset(kind for ends in own if ends and (kind := ends.kind(x)))
 
-    def _moved(self, curve: int | None, end: float, row: float, y: float) -> float:
-        """An end of a stretch, moved along its curve from its row to y."""
+    def _at(self, stretch: Stretch, y: float, rough: bool = False) -> "_Moved | None":
+        """A stretch moved from its row to y; None where a curve of its ends does not reach there, unless
+        `rough`."""
+        ends = []
+        for curve, end in zip(stretch.curves, (stretch.low, stretch.high), strict=True):
+            moved = self._moved(curve, end, y)
+            if moved is None and not rough:
+                return None
+            ends.append(end if moved is None else moved)
+        return _Moved(stretch, ends[0], ends[1])
+
+    def _moved(self, curve: int | None, end: float, y: float) -> float | None:
+        """An end of a stretch, moved along its curve to y; None where the curve does not reach there."""
         if curve is None:
             return end
         crossings = _crossings(self.curves[curve].places, y)
         if not len(crossings):
-            return end
+            return None
         return float(crossings[np.argmin(np.abs(crossings - end))])
 
     def distance(self, x: float, y: float) -> float:
@@ -100,6 +111,23 @@ class Chart(NamedTuple):
         at = (np.array([x, y]) - self.low) / (self.high - self.low)
         shares = [(c.places - self.low) / (self.high - self.low) for c in self.curves]
         return min((_distance(places, at) for places in shares), default=np.inf)
+
+
+class _Moved(NamedTuple):
+    """A stretch between other ends."""
+
+    stretch: Stretch
+    low: float
+    high: float
+
+    def kind(self, x: float) -> Kind | None:
+        """The kind of the motion at x; None outside."""
+        if not self.low <= x <= self.high:
+            return None
+        share = (x - self.low) / (self.high - self.low) if self.high > self.low else 0.0
+        at = self.stretch.low + share * (self.stretch.high - self.stretch.low)
+        number = int(np.searchsorted(self.stretch.begins, at)) - 1
+        return self.stretch.kinds[max(0, number)]
 
 
 def _crossings(places: np.ndarray, y: float) -> np.ndarray:
@@ -140,10 +168,13 @@ def chart(
     design = device.published_design() if design is None else design
     setting = device.published_setting() if setting is None else setting
     if device.orbits is None:
-        raise ValueError(f"{device.name}: a map needs periodic motions, which this device has none of.")
+        raise ValueError(
+            f"{device.name}: a map needs periodic motions, which this device has none of."
+        )
     if len(ranges) != 2:
         raise ValueError(f"a map has two parameters with a range each, not {len(ranges)}.")
-    keys = tuple(ranges)
+    first, second = ranges
+    keys = (first, second)
     for key, (low, high) in ranges.items():
         middle = put(design, setting, {key: 0.5 * (low + high)})
         span(device, *middle, key, (low, high))
@@ -151,8 +182,11 @@ def chart(
     low, high = np.array(list(ranges.values()), float).T
     plane = Plane(hooked(device.orbits)(design, setting, steps), design, setting, keys, low, high)
     survey = _Survey(device, plane, steps, watch)
-    for y in np.linspace(low[1], high[1], rows):
-        survey.row(float(y), starts)
+    lines = [float(y) for y in np.linspace(low[1], high[1], rows)]
+    for before, y in zip([None, *lines], lines, strict=False):
+        survey.row(y, np.linspace(low[0], high[0], starts), before)
+    for after, y in zip(lines[::-1], lines[-2::-1], strict=False):
+        survey.row(y, np.array([]), after)
     return Chart(
         keys,
         low,
@@ -174,27 +208,34 @@ class _Survey:
         self.stretches: list[Stretch] = []
         self.simulations = 0
 
-    def row(self, y: float, starts: int) -> None:
-        """All motions that simulations on a row lead to."""
+    def row(self, y: float, starts: np.ndarray, beside: float | None) -> None:
+        """The motions on a row that simulations from the start lead to, and those from the motions on another
+        row."""
         plane = self.plane
         design, setting = put(plane.design, plane.setting, {plane.keys[1]: jnp.asarray(y)})
-        own: list[Stretch] = []
-        for x in np.linspace(plane.low[0], plane.high[0], starts):
+        carried = [s for s in self.stretches if s.row == beside]
+        seeds: list[tuple[float, Any]] = [(float(x), None) for x in starts]
+        for stretch in carried:
+            for quarter in (2, 1, 3):
+                at = quarter * (len(stretch.places) - 1) // 4
+                seeds.append((float(stretch.places[at]), stretch.states[at]))
+        for x, z in seeds:
+            if z is not None and any(_holds(s, x, z, MOVED) for s in self.stretches if s.row == y):
+                continue
             point = put(design, setting, {plane.keys[0]: jnp.asarray(x)})
             family = plane.family
-            start = family.natural(*point, None)
+            start = family.natural(*point, None) if z is None else z
             response = respond_from(self.device, family, *point, start)
             self.simulations += 1
             if not int(response.period_multiple):
                 continue
             z = np.asarray(family.natural(*point, response.state))
-            if any(_holds(stretch, x, z) for stretch in own):
+            if any(_holds(s, x, z, SAME) for s in self.stretches if s.row == y):
                 continue
             try:
-                own.append(self._stretch(point, response, float(x), y))
+                self.stretches.append(self._stretch(point, response, x, y))
             except NoResult:
                 continue
-        self.stretches += own
 
     def _stretch(self, point: tuple[Any, Any], response: Any, x: float, y: float) -> Stretch:
         plane = self.plane
@@ -250,12 +291,12 @@ class _Survey:
         return len(self.curves) - 1
 
 
-def _holds(stretch: Stretch, x: float, z: np.ndarray) -> bool:
-    """Whether a state at x belongs to the motion of a stretch."""
+def _holds(stretch: Stretch, x: float, z: np.ndarray, within: float) -> bool:
+    """Whether a state at x belongs to the motion of a stretch, to some distance."""
     if not stretch.low <= x <= stretch.high or stretch.states.shape[1] != len(z):
         return False
     between = [np.interp(x, stretch.places, column) for column in stretch.states.T]
-    return bool(np.max(np.abs(np.array(between) - z)) < SAME)
+    return bool(np.max(np.abs(np.array(between) - z)) < within)
 
 
 def kinds_of(found: Sequence[frozenset[Kind]]) -> list[frozenset[Kind]]:

@@ -1,12 +1,12 @@
 """A boundary as a curve in the plane of two parameters.
 
-With both parameters counted from 0 to 1 over their ranges, the covector of a boundary gives its normal in the plane,
-n = (c . q_x, c . q_y). From a point of the curve a step of some length goes along the tangent, and the boundary is
-located anew on the line through there along the normal. So the curve is followed around its own turns too. Where
-it is not found as what it was, the motion beside it is followed to its end: the curve is that of the end of one
-motion, and its kind may change along it. A step that bends too much, or finds nothing, is halved; a curve ends where
-it leaves the plane, closes, or where not even the shortest step finds an end: there the motion itself changes.
-"""
+With both parameters counted from 0 to 1 over their ranges, the covector of a boundary gives its normal in the
+plane, n = (c . q_x, c . q_y). From a point of the curve a step of some length goes along the tangent, and the
+boundary is located anew on the line through there along the normal. So the curve is followed around its own
+turns too. Where it is not found as what it was, the motion beside it is followed to its end: the curve is that
+of the end of one motion, and its kind may change along it. A step that bends too much, or finds nothing, is
+halved; a curve ends where it leaves the plane, closes, or where not even the shortest step finds an end: there
+the motion itself changes."""
 
 from typing import Any, NamedTuple
 
@@ -14,10 +14,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from diffmicro.dynamics.boundaries import Change, radius, relocated, walk
+from diffmicro.dynamics.branches import Stride
 from diffmicro.dynamics.course import WIDE, Course, Line, by_parameters
 from diffmicro.dynamics.periodic import Periodic
 
-LONGEST, SHORTEST = 0.04, 1e-4
+LONGEST, SHORTEST = 0.04, 1e-3
 """Steps along a curve, as shares of the plane."""
 
 BENT = 0.9
@@ -28,6 +29,9 @@ ACROSS = 0.2
 
 BACK = (1e-3, 1e-2, 1e-1)
 """Ways back [natural units] from a known end to where the motion beside it is taken up."""
+
+BESIDE = Stride(longest=0.25, points=40)
+"""Steps of a motion to its end beside a known one."""
 
 POINTS = 400
 """Most points of a curve in one direction."""
@@ -73,8 +77,8 @@ class Plane(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """Where one motion ends in the plane. places (points, 2): parameters; kinds: of the boundary, at each. periods:
-    of the motion. ends: why the curve ends at either end: bound, closed, step_limit, changes."""
+    """Where one motion ends in the plane. places (points, 2): parameters; kinds: of the boundary, at each.
+    periods: of the motion. ends: why the curve ends at either end: bound, closed, step_limit, changes."""
 
     places: np.ndarray
     kinds: tuple[str, ...]
@@ -136,18 +140,27 @@ def _end_beside(course: Course, change: Change) -> Change | None:
     for back in BACK:
         start = course.correct(change.at - back * change.tangent, change.tangent)
         if start is not None and radius(start) < 1:
-            ends = (c for c in walk(course, start, ends=True, until=ACROSS) if c.ends)
+            ends = (c for c in walk(course, start, BESIDE, ends=True, until=LONGEST) if c.ends)
             return next(ends, None)
     return None
 
 
+def _onward(before: _Spot, here: _Spot, length: float) -> Change:
+    """The end at `here`, its motion carried on as it changed from the point before."""
+    passed = float(np.linalg.norm(here.share - before.share))
+    if not passed:
+        return here.change
+    at = here.change.at + (here.change.at - before.change.at) * (length / passed)
+    return here.change._replace(at=at)
+
+
 def _one_way(plane: Plane, first: _Spot, periods: int, sign: float) -> tuple[list[_Spot], str]:
     found: list[_Spot] = []
-    here, length = first, LONGEST / 4
+    before, here, length = first, first, LONGEST / 4
     way = sign * np.array([-first.normal[1], first.normal[0]])
     while len(found) < POINTS:
         ahead = here.share + length * way
-        spot = _on(plane, ahead, here.change, here.normal, periods, length)
+        spot = _on(plane, ahead, _onward(before, here, length), here.normal, periods, length)
         if spot is None or spot.normal @ here.normal < BENT:
             length /= 2
             if length < SHORTEST:
@@ -160,7 +173,7 @@ def _one_way(plane: Plane, first: _Spot, periods: int, sign: float) -> tuple[lis
             return found, "bound"
         if len(found) > 3 and np.linalg.norm(spot.share - first.share) < length:
             return found, "closed"
-        here, length = spot, min(1.5 * length, LONGEST)
+        before, here, length = here, spot, min(1.5 * length, LONGEST)
     return found, "step_limit"
 
 

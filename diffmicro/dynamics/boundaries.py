@@ -65,6 +65,9 @@ SECANTS = 30
 FARTHEST = 0.2
 """Longest way [natural units] of an approach: what is farther has another cause."""
 
+CLOSE_BY = 30
+"""How much farther than the parameter a motion may move across a change of its sequence."""
+
 CANDIDATES = 4
 """Numbers of `sequence` that are tried in turn where a branch stops, the nearest first."""
 
@@ -270,7 +273,7 @@ def _sequence_change(
 ) -> tuple[Change | None, Point | None]:
     """The change of the sequence close ahead of a point, and the first point behind it, where a stable motion goes
     on there. An event that passes the end of the period of a smooth drive bends the branch and changes nothing."""
-    behind = around_corner(course, here, stride, same=False)
+    behind = around_corner(course, here, stride, same=False) or _straight_on(course, here, stride)
     if behind is not None and (ends or same_sequence(behind.observed, here.observed)):
         onward = behind.tangent[-1] * here.tangent[-1] > 0 and radius(behind) < 1
         if onward:
@@ -289,6 +292,18 @@ def _sequence_change(
             if change is not None:
                 return change, None if change.ends else behind
     return _lost(here), None
+
+
+def _straight_on(course: Course, here: Point, stride: Stride) -> Point | None:
+    """A stable motion close by at the next value of the parameter. What sticks at the start of the period has no
+    derivative by its speed, so where it starts to slip there the sign that branches keep may change."""
+    way = np.zeros(len(here.at))
+    way[-1] = np.sign(here.tangent[-1])
+    ahead = AROUND * stride.shortest
+    found = course.correct(here.at + ahead * way, way)
+    if found is None or np.linalg.norm(found.at - here.at) > CLOSE_BY * ahead:
+        return None
+    return found if max(radius(found), radius(here)) < 1 else None
 
 
 def _nearest(course: Course, here: Point, reach: float) -> list[tuple[int, int, int]]:
