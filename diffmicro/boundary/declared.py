@@ -32,6 +32,9 @@ CLOSE = 1e-11
 FAILED_CLOSE = 1e-9
 """The same where nothing is calculated beyond: the place is extrapolated from inside."""
 
+INSIDE = 1e-4
+"""Share of the way back to the point at which derivatives are taken where there is none at the boundary itself."""
+
 ROUNDS = 60
 
 
@@ -221,6 +224,9 @@ def _boundary(one: _One, here: float, side: str, place: _Place, wrt: Sequence[st
         judged = BoundaryCertificate("refused", why, residual, None, np.nan, **sides)
         return make({}, True, place.status, judged)
     slopes, unravel, x = _derivatives(one, place.inside, wrt)
+    if slopes is None:  # beside grazing, say, not even the motion inside has one
+        near = place.inside + INSIDE * (here - place.inside)
+        slopes, unravel, x = _derivatives(one, near, wrt)
     if slopes is None:
         why = "the room that is left does not change along the parameter here, or has no derivative"
         judged = BoundaryCertificate("refused", why, residual, None, np.nan, **sides)

@@ -60,7 +60,7 @@ def settled(
     """The motion from `start`; `NoResult` where it does not settle."""
     assert device.orbits is not None
     family: Periodic = hooked(device.orbits)(design, setting, steps)
-    response = _respond(device, family, design, setting, family.natural(design, setting, start))
+    response = respond_from(device, family, design, setting, family.natural(design, setting, start))
     return followed(device, design, setting, key, low, high, steps, response, start)
 
 
@@ -95,7 +95,7 @@ def followed(
     return Motion(device, course, key, here, first, start)
 
 
-def _respond(device: Device, family: Periodic, design: Any, setting: Any, z: Any) -> Any:
+def respond_from(device: Device, family: Periodic, design: Any, setting: Any, z: Any) -> Any:
     start = family.physical(design, setting, jnp.asarray(z))
     return device.respond(design, setting, start=start, throw=False)
 
@@ -186,7 +186,8 @@ def anew(motion: Motion, change: Change, wrt: Sequence[str], x: np.ndarray) -> f
         course.low + course.span * WIDE,
         course.periods,
     )
-    return relocated(other, change)
+    found = relocated(other, change)
+    return None if found is None else other.value(found.at)
 
 
 def _beyond(motion: Motion, change: Change, side: str) -> str:
@@ -194,7 +195,7 @@ def _beyond(motion: Motion, change: Change, side: str) -> str:
     course = motion.course
     step = BEYOND * WIDE * course.span * (1.0 if side == "above" else -1.0)
     design, setting = course.line.at(course.value(change.at) + step)
-    response = _respond(motion.device, course.motions, design, setting, change.at[:-1])
+    response = respond_from(motion.device, course.motions, design, setting, change.at[:-1])
     return word(response.result)
 
 
@@ -231,7 +232,7 @@ def _start_lost(motion: Motion, trail: list[Point], side: str) -> Boundary | Non
     )
     at = 0.5 * (near + far)
     design, setting = course.line.at(far)
-    response = _respond(
+    response = respond_from(
         motion.device,
         course.motions,
         design,
@@ -249,7 +250,7 @@ def _leads_there(motion: Motion, point: Point) -> bool:
     course = motion.course
     design, setting = course.line.at(course.value(point.at))
     family = course.motions
-    response = _respond(
+    response = respond_from(
         motion.device, family, design, setting, family.natural(design, setting, motion.start)
     )
     if int(response.period_multiple) != course.periods:

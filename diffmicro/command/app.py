@@ -266,6 +266,26 @@ def boundaries(
     return run_boundaries(device, given, along, grad, starts, json, plot)
 
 
+@app.command("map")
+@_reporting
+def map_motions(
+    device: Device,
+    pairs: Annotated[
+        list[str], typer.Argument(metavar="key=start:stop", help="Two of them; also key=value.")
+    ],
+    out: TableFile,
+    plot: Figure = None,
+    rows: Annotated[int, typer.Option(min=2, help="Rows of the second key to start from.")] = 13,
+    starts: Annotated[int, typer.Option(min=1, help="Simulations from the start on each.")] = 9,
+    steps: Steps = None,
+) -> int:
+    """Where the motions of a device end in the plane of two parameters, and which there are between."""
+    from diffmicro.command.mapping import run_map
+
+    _start(64)
+    return run_map(device, _given(pairs, None, steps), out, plot, rows, starts)
+
+
 @app.command()
 @_reporting
 def optimize(

@@ -65,6 +65,9 @@ SECANTS = 30
 FARTHEST = 0.2
 """Longest way [natural units] of an approach: what is farther has another cause."""
 
+CLOSE_BY = 30
+"""How much farther than the parameter a motion may move across a change of its sequence."""
+
 CANDIDATES = 4
 """Numbers of `sequence` that are tried in turn where a branch stops, the nearest first."""
 
@@ -270,7 +273,7 @@ def _sequence_change(
 ) -> tuple[Change | None, Point | None]:
     """The change of the sequence close ahead of a point, and the first point behind it, where a stable motion goes
     on there. An event that passes the end of the period of a smooth drive bends the branch and changes nothing."""
-    behind = around_corner(course, here, stride, same=False)
+    behind = around_corner(course, here, stride, same=False) or _straight_on(course, here, stride)
     if behind is not None and (ends or same_sequence(behind.observed, here.observed)):
         onward = behind.tangent[-1] * here.tangent[-1] > 0 and radius(behind) < 1
         if onward:
@@ -289,6 +292,18 @@ def _sequence_change(
             if change is not None:
                 return change, None if change.ends else behind
     return _lost(here), None
+
+
+def _straight_on(course: Course, here: Point, stride: Stride) -> Point | None:
+    """A stable motion close by at the next value of the parameter. What sticks at the start of the period has no
+    derivative by its speed, so where it starts to slip there the sign that branches keep may change."""
+    way = np.zeros(len(here.at))
+    way[-1] = np.sign(here.tangent[-1])
+    ahead = AROUND * stride.shortest
+    found = course.correct(here.at + ahead * way, way)
+    if found is None or np.linalg.norm(found.at - here.at) > CLOSE_BY * ahead:
+        return None
+    return found if max(radius(found), radius(here)) < 1 else None
 
 
 def _nearest(course: Course, here: Point, reach: float) -> list[tuple[int, int, int]]:
@@ -369,14 +384,7 @@ def sequence_change(
     """What happens where a number vanishes; None where the sequence goes on unchanged behind it. `kept_here`:
     whether it was approached from here, not from behind."""
     point, residual = landing
-    seen: Look = point.observed
-    number = _number(seen, place)
-    assert number is not None
-    size = len(point.at) - 1
-    by_q = np.vstack([seen.matrix[:, size:], seen.slopes[number][None, size:]])
-    by_z = np.vstack([seen.matrix[:, :size] - np.eye(size), seen.slopes[number][None, :size]])
-    left, sizes, _ = np.linalg.svd(by_z)
-    covector = left[:, -1] @ by_q
+    covector, separation = _of_landing(point, place)
     other = behind.observed if behind is not None else _ahead(course, point, here)
     if other is None or same_sequence(other, here.observed):
         return None
@@ -392,7 +400,7 @@ def sequence_change(
         here.observed,
         other,
         residual,
-        float(1.0 / (1.0 + sizes[-1])),
+        separation,
         ends,
     )
 
@@ -416,13 +424,16 @@ def named(family: Periodic, one: Look, other: Look) -> str:
     return "corner"
 
 
-def relocated(course: Course, change: Change) -> float | None:
-    """s of the same boundary on a neighboring line; None where it was not found there."""
+def relocated(course: Course, change: Change) -> Change | None:
+    """The same boundary on a neighboring line; None where it was not found there."""
     if change.kind in SMOOTH_KINDS:
         point = course.correct(change.at, change.tangent)
         measure = _share if change.kind == "fold" else _excess
         found = None if point is None else vanishing(course, point, NEIGHBOR, measure)
-        return None if found is None else course.value(found.at)
+        if found is None:
+            return None
+        made = fold_change if change.kind == "fold" else multiplier_change
+        return made(course, found)
     assert change.place is not None and change.behind is not None
     kept = change.here if change.kept_here else change.behind
     for back in BACK:
@@ -431,5 +442,25 @@ def relocated(course: Course, change: Change) -> float | None:
             continue
         landed = land(course, start, change.place, FARTHEST)
         if landed is not None:
-            return course.value(landed.point.at)
+            point, residual = landed
+            covector, separation = _of_landing(point, change.place)
+            return change._replace(
+                at=point.at,
+                tangent=point.tangent,
+                covector=covector,
+                residual=residual,
+                separation=separation,
+            )
     return None
+
+
+def _of_landing(point: Point, place: tuple[int, int, int]) -> tuple[np.ndarray, float]:
+    """Covector and separation where a number vanishes: the left null vector of A with the row g_z."""
+    seen: Look = point.observed
+    number = _number(seen, place)
+    assert number is not None
+    size = len(point.at) - 1
+    by_q = np.vstack([seen.matrix[:, size:], seen.slopes[number][None, size:]])
+    by_z = np.vstack([seen.matrix[:, :size] - np.eye(size), seen.slopes[number][None, :size]])
+    left, sizes, _ = np.linalg.svd(by_z)
+    return left[:, -1] @ by_q, float(1.0 / (1.0 + sizes[-1]))

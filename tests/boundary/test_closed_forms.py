@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from diffmicro import boundaries, hybrid, margin, margin_of, parameter
+from diffmicro.boundary.chart import Kind, chart
 from diffmicro.boundary.find import span
 from diffmicro.boundary.orbit import boundary_of, settled
 from diffmicro.design import Constraint, Objective, device_problem, optimize_design
@@ -191,3 +192,21 @@ def test_margin_as_a_constraint():
     assert result.status == "ok"
     assert result.variables["amplitude"] == pytest.approx(force / 1.05, rel=1e-5)
     assert result.optimized.response["margin(amplitude)"] == pytest.approx(0.05, rel=1e-4)
+
+
+def test_map_of_an_oscillator():
+    """In the plane of force and frequency the free motion ends on the resonance curve of the gap."""
+    force = grazing_force(Mass(), 50.0)
+    ranges = {"amplitude": (0.3 * force, 1.3 * force), "frequency": (48.0, 58.0)}
+    found = chart(OSCILLATOR, Mass(), Setting(50.0, force), ranges=ranges, rows=2, starts=1)
+    number = found.stretches[0].curves[1]
+    assert number is not None
+    curve = found.curves[number]
+    assert set(curve.kinds) == {"grazing"} and curve.ends == ("bound", "bound")
+    expected = [grazing_force(Mass(), f) for f in curve.places[:, 1]]
+    inside = slice(1, -1)  # the ends are cut to the bounds on a straight line
+    np.testing.assert_allclose(curve.places[inside, 0], expected[inside], rtol=1e-8)
+    for f in (49.0, 53.0, 57.0):
+        at = grazing_force(Mass(), f)
+        assert Kind(1, 0) in found.motions_at(0.99 * at, f)
+        assert Kind(1, 0) not in found.motions_at(1.01 * at, f)

@@ -21,9 +21,8 @@ def _left(name: str, use: Any) -> Any:
 
 LIMITS = (
     Limit(
-        "fold",
-        "the path of loads turns back: no equilibrium goes on from here",
-        lambda response, design, setting: response.smallest_singular,
+        "past_fold",
+        "the equilibrium cannot be followed any further as the loads grow",
         status="past_fold",
     ),
     Limit(
