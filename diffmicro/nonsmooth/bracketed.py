@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from diffmicro import _loops as loops
-from diffmicro._types import Flag, Scalar
+from diffmicro._types import Count, Flag, Scalar
 from diffmicro.nonsmooth.implicit import with_implicit_derivative
 
 ITERATIONS = 80
@@ -30,11 +30,11 @@ def rising_root(
     low, high = jax.lax.stop_gradient((low, high))
     precision = 2 * float(jnp.finfo(low.dtype).eps)
 
-    def again(state: tuple[Scalar, Scalar, Scalar, Flag, Scalar]) -> Flag:
+    def again(state: tuple[Scalar, Scalar, Scalar, Flag, Count]) -> Flag:
         *_, done, count = state
         return ~done & (count < ITERATIONS)
 
-    def improve(state: tuple[Scalar, Scalar, Scalar, Flag, Scalar]) -> tuple:
+    def improve(state: tuple[Scalar, Scalar, Scalar, Flag, Count]) -> tuple:
         z, low, high, _, count = state
         height, slope = jax.jvp(lambda z: function(z, held), (z,), (jnp.ones_like(z),))
         low, high = jnp.where(height > 0, low, z), jnp.where(height > 0, z, high)

@@ -1,1 +1,1 @@
-"""Figures of results. Each function returns a matplotlib Figure; nothing here shows a window."""
+"""Figures and animations of results. Functions draw into axes or return a figure; none shows a window."""

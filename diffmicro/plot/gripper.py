@@ -32,7 +32,7 @@ COLORS = {
 
 def mechanism(
     axes: Axes,
-    design: Any,
+    design: gripper.Design,
     path: gripper.Trajectory,
     at: int,
     color: str = BENT,
@@ -52,7 +52,7 @@ def mechanism(
     return drawn
 
 
-def _links(design: Any, configuration: np.ndarray, arcs: np.ndarray) -> list[np.ndarray]:
+def _links(design: gripper.Design, configuration: np.ndarray, arcs: np.ndarray) -> list[np.ndarray]:
     """Lines from the bodies' centers to what they carry, and from the frame's to its flexures' ends."""
     centers = configuration.reshape(3, 3)[:, :2]
     angle = configuration.reshape(3, 3)[1, 2]
@@ -67,7 +67,9 @@ def _links(design: Any, configuration: np.ndarray, arcs: np.ndarray) -> list[np.
     ]
 
 
-def workspace(axes: Axes, design: Any, path: gripper.Trajectory, mirror: bool = False) -> None:
+def workspace(
+    axes: Axes, design: gripper.Design, path: gripper.Trajectory, mirror: bool = False
+) -> None:
     """Undeformed mechanism, the two ends of a path, and the tip's path [mm]."""
     order = np.asarray(path.force)
     rest = int(np.argmin(np.abs(order)))
@@ -91,7 +93,7 @@ def force_curves(axes: Axes, paths: dict[str, gripper.Trajectory], quantity: str
     axes.legend(frameon=False, fontsize=8)
 
 
-def figure(design: Any, setting: Any, points: int = 31) -> Figure:
+def figure(design: gripper.Design, setting: gripper.Setting, points: int = 31) -> Figure:
     """The mechanism under the setting's force (closed, where that is zero), and the curves of all models."""
     drawing = Figure(figsize=(11, 5), layout="constrained")
     FigureCanvasAgg(drawing)
@@ -109,7 +111,9 @@ def figure(design: Any, setting: Any, points: int = 31) -> Figure:
     return drawing
 
 
-def animation(design: Any, setting: Any, frames: int) -> tuple[Figure, Callable[[int], None], int]:
+def animation(
+    design: gripper.Design, setting: gripper.Setting, frames: int
+) -> tuple[Figure, Callable[[int], None], int]:
     """Closing from rest to the setting's force (to closing, where that is zero): figure, painter, frames."""
     # Every `each`-th state is a frame; those between make the tip's path a curve for any number of frames.
     each = -(-PATH_POINTS // (frames - 1))
@@ -139,7 +143,7 @@ def animation(design: Any, setting: Any, frames: int) -> tuple[Figure, Callable[
     return drawing, paint, frames
 
 
-def _last_force(design: Any, setting: Any) -> float:
+def _last_force(design: gripper.Design, setting: gripper.Setting) -> float:
     force = float(np.asarray(setting.force))
     if force != 0:
         return force

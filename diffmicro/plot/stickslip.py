@@ -7,7 +7,6 @@ needs law mdr. Left out: normal deformation to scale.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -19,7 +18,9 @@ from diffmicro.devices import stickslip
 GROUPS = ("two upper contacts", "four lower contacts")
 
 
-def animation(design: Any, setting: Any, frames: int) -> tuple[Figure, Callable[[int], None], int]:
+def animation(
+    design: stickslip.Design, setting: stickslip.Setting, frames: int
+) -> tuple[Figure, Callable[[int], None], int]:
     """Two periods from rest: runner, hemispheres, sensor, and the springs of both contacts."""
     path = stickslip.simulate(design, replace(setting, law="mdr"), periods=2)
     time = np.asarray(path.time)

@@ -5,7 +5,6 @@ probe and, out of plane, the normal force. Left out: the springs of law mdr, one
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -31,7 +30,7 @@ def draw_curve(
 
 
 def animation(
-    design: Any, setting: Any, frames: int = 120
+    design: tribometer.Design, setting: tribometer.Setting, frames: int = 120
 ) -> tuple[Figure, Callable[[int], None], int]:
     """The probe over two periods: figure, the function that draws frame i, and the number of frames."""
     path = tribometer.simulate(design, setting)

@@ -18,14 +18,16 @@ BODY, HULL, ADHESION, FIELD, MAGNET = "#9fb8cc", "#345", "#c44e00", "#1a7f37", "
 NAMES = {FLIGHT: "flight", PIECE: "edge", FACE: "face"}
 
 
-def section(design: Any, roll: float, position: float, height: float) -> np.ndarray:
+def section(design: tumbler.Design, roll: float, position: float, height: float) -> np.ndarray:
     """The body's section, turned and moved, corners as rows [m]."""
     x, z = (np.asarray(c) for c in body_outline(design))
     sine, cosine = np.sin(roll), np.cos(roll)
     return np.stack([position + x * cosine + z * sine, height - x * sine + z * cosine], axis=1)
 
 
-def draw_side(axes: Axes, design: Any, setting: Any, path: Trajectory, i: int) -> None:
+def draw_side(
+    axes: Axes, design: tumbler.Design, setting: tumbler.Setting, path: Trajectory, i: int
+) -> None:
     """Side view along the axis of rolling, the incline drawn level, gravity as it points."""
     scale = 1e3
     corners = scale * section(design, path.roll[i], path.position[i], path.height[i])
@@ -90,7 +92,7 @@ def draw_adhesion(axes: Axes, path: Trajectory, color: str = ADHESION) -> None:
     axes.set_ylabel("adhesion [uN]")
 
 
-def draw_body(axes: Any, design: Any, roll: float = 0.0, height: float = 0.0) -> None:
+def draw_body(axes: Any, design: tumbler.Design, roll: float = 0.0, height: float = 0.0) -> None:
     """The body in space, on 3-D axes."""
     corners = 1e3 * section(design, roll, 0.0, height)
     half = 5e2 * float(design.width)
@@ -122,7 +124,9 @@ def at_times(path: Trajectory, times: np.ndarray) -> Trajectory:
     return path._replace(**numbers, kind=path.kind[last], adhesion=path.adhesion[last])
 
 
-def animation(design: Any, setting: Any, frames: int) -> tuple[Figure, Callable[[int], None], int]:
+def animation(
+    design: tumbler.Design, setting: tumbler.Setting, frames: int
+) -> tuple[Figure, Callable[[int], None], int]:
     """A turn of the field in the steady motion: side view, and distance and adhesion so far."""
     response = tumbler.respond(design, setting, throw=False)
     path = tumbler.simulate(design, setting, turns=1.0, start=response.state)

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from diffmicro._types import Scalar, Vector
+from diffmicro.devices.gripper.design import Design, Setting
 from diffmicro.mechanics import arcs
 from diffmicro.mechanics.equilibrium import Conditions, Found, State, attach, follow
 from diffmicro.mechanics.linkage import (
@@ -46,7 +47,7 @@ class Model(NamedTuple):
     force: Scalar
 
 
-def lump(design: Any, setting: Any) -> Model:
+def lump(design: Design, setting: Setting) -> Model:
     """The linkage that a design is, with the model of the setting."""
     width, height = jnp.asarray(design.section_width), jnp.asarray(design.section_height)
     inertia = width * height**3 / 12
@@ -58,11 +59,13 @@ def lump(design: Any, setting: Any) -> Model:
     softness = None
     if setting.model == "exact" and setting.beam == "extensible":
         height = jnp.broadcast_to(height, radius.shape)
-        softness = jax.vmap(lambda h, r: arcs.softness_of(h, r, design.poisson))(height, radius)
+        softness = jax.vmap(lambda h, r: arcs.softness_of(h, r, jnp.asarray(design.poisson)))(
+            height, radius
+        )
     linkage = Linkage(
         PAIRS,
-        design.body / length,
-        design.hinge / length,
+        jnp.asarray(design.body) / length,
+        jnp.asarray(design.hinge) / length,
         radius / length,
         jnp.asarray(design.beam_angle),
         jnp.asarray(design.start_angle),
@@ -71,7 +74,7 @@ def lump(design: Any, setting: Any) -> Model:
         model=setting.model,
     )
     zero, one = jnp.zeros_like(length), jnp.ones_like(length)
-    tip = design.tip / length
+    tip = jnp.asarray(design.tip) / length
     pushes = (
         Push(ACTUATED, jnp.stack([zero, zero]), jnp.stack([zero, one])),
         Push(HOLDING, tip, jnp.stack([one, zero])),
@@ -208,10 +211,10 @@ def _largest_exact(load: Vector, flexure: Flexure, segments: int) -> Array:
     return jnp.abs(arcs.bending(load, end[0], end[1]))
 
 
-def stresses(model: Model, design: Any, state: State, segments: int) -> Vector:
+def stresses(model: Model, design: Design, state: State, segments: int) -> Vector:
     """Largest |M| h / 2 I along each arc [Pa]."""
     moments = bending_moments(model, state, segments)
-    return moments * design.young * design.section_height / (2 * design.beam_radius)
+    return moments * design.young * design.section_height / (2 * jnp.asarray(design.beam_radius))
 
 
 def shapes(model: Model, state: State, points: int = SAMPLES) -> Array:
@@ -278,11 +281,10 @@ def _smallest(squares: Array) -> Array:
     return jnp.where(smallest > 0, jnp.sqrt(jnp.where(smallest > 0, smallest, 1.0)), 0.0)
 
 
-def lowest_frequency(design: Any, stiffness: Array) -> Array:
+def lowest_frequency(design: Design, stiffness: Array) -> Array:
     """Lowest natural frequency of the bodies on the flexures [Hz], from the symmetric part of a tangent in SI."""
-    masses = jnp.stack([design.body_mass, design.body_mass, design.body_inertia], axis=1).reshape(
-        -1
-    )
+    mass, inertia = jnp.asarray(design.body_mass), jnp.asarray(design.body_inertia)
+    masses = jnp.stack([mass, mass, inertia], axis=1).reshape(-1)
     scale = 1 / jnp.sqrt(masses)
     symmetric = 0.5 * (stiffness + stiffness.T) * scale[:, None] * scale[None, :]
     lowest = jnp.linalg.eigvalsh(symmetric)[0]

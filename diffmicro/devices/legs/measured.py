@@ -57,7 +57,7 @@ def identified_setting(**overrides: Any) -> Setting:
     return Setting(**(known | overrides))
 
 
-def foot_response(design: Any, drive_frequency: Array) -> Array:
+def foot_response(design: Design, drive_frequency: Array) -> Array:
     """Complex response of the foot per volt far from the ground at each drive frequency [m/V]."""
     modes = modes_of(design)
     real, imaginary = frequency_response(
@@ -66,14 +66,14 @@ def foot_response(design: Any, drive_frequency: Array) -> Array:
     return jnp.sum(modes.gain[None, :] * (real + 1j * imaginary), axis=1)
 
 
-def impact_shares(design: Any, setting: Any) -> Array:
+def impact_shares(design: Design, setting: Setting) -> Array:
     """Change of each mode's speed at the foot in an impact, per speed of the foot, taken positive [-]."""
     system, _ = lump(design, setting)
     return (1.0 + system.restitution) * system.share
 
 
 def carried(
-    design: Any, setting: Any, state: Array, first: Array, length: int, steps: int
+    design: Design, setting: Setting, state: Array, first: Array, length: int, steps: int
 ) -> Array:
     """The state, displacements and speeds of all modes at the foot [m, m/s], some steps later.
 
@@ -107,7 +107,7 @@ def starts(seed: int, count: int, modes: int = 6) -> np.ndarray:
 
 
 def table3_numbers(
-    design: Any, begin: Array, *, tolerance: Array | float = 1e-9, **setting: Any
+    design: Design, begin: Array, *, tolerance: Array | float = 1e-9, **setting: Any
 ) -> Array:
     """Table 3's numbers (3 numbers, 3 cases, starts) of a design, in the table's units."""
     found = [

@@ -11,6 +11,7 @@ import numpy as np
 from jax import Array
 
 from diffmicro import signals
+from diffmicro.devices.stickslip.design import Design, Setting
 from diffmicro.devices.stickslip.motion import FAST_STEPS, Drive, Motion
 from diffmicro.mechanics import elastic, profiles
 from diffmicro.mechanics.masing import Masing, Outline, outline_loading
@@ -37,9 +38,9 @@ class Statics(NamedTuple):
     profile: profiles.Profile
 
 
-def statics(design: Any, setting: Any) -> Statics:
+def statics(design: Design, setting: Setting) -> Statics:
     """Normal contact, presliding, and tangential stiffness of each contact."""
-    lateral = jnp.sqrt(jnp.asarray(2.0, design.radius.dtype))
+    lateral = jnp.sqrt(jnp.asarray(2.0, jnp.result_type(design.radius)))
     weight = setting.runner_weight / 2
     force = jnp.stack([setting.preload - weight, setting.preload + weight])
     force = force / lateral / jnp.asarray(COUNTS / 2, force.dtype)
@@ -89,7 +90,7 @@ class Lumped(NamedTuple):
     signal: Any
 
 
-def lump(design: Any, setting: Any, contacts: Statics) -> Lumped:
+def lump(design: Design, setting: Setting, contacts: Statics) -> Lumped:
     """Dimensionless numbers."""
     stiffness = jnp.asarray(COUNTS, contacts.stiffness.dtype) * contacts.stiffness
     total = jnp.sum(stiffness)
@@ -105,20 +106,22 @@ def lump(design: Any, setting: Any, contacts: Statics) -> Lumped:
     return Lumped(
         turns=jnp.sqrt(total / design.runner_mass) * setting.period,
         stroke=setting.amplitude / length,
-        fall=setting.back_step / setting.period,
-        corner=setting.corner_time / setting.period,
+        fall=jnp.asarray(setting.back_step / setting.period),
+        corner=jnp.asarray(setting.corner_time / setting.period),
         lift=setting.shaping * contacts.presliding / setting.amplitude,
         sensor=design.sensor_stiffness / total,
-        damping=design.damping_ratio,
+        damping=jnp.asarray(design.damping_ratio),
         share=stiffness / total,
         presliding=contacts.presliding / length,
-        dynamic=jnp.ones_like(total) if dynamic is None else dynamic / setting.friction,
+        dynamic=jnp.ones_like(total)
+        if dynamic is None
+        else jnp.asarray(dynamic / setting.friction),
         outline=outline,
         signal=setting.samples if setting.waveform == "samples" else setting.fourier,
     )
 
 
-def motion(lumped: Lumped, setting: Any, steps: int) -> Motion:
+def motion(lumped: Lumped, setting: Setting, steps: int) -> Motion:
     """The dimensionless motion. Only words and sizes are read from the setting."""
     return Motion(
         laws=_laws(lumped, setting),
@@ -129,14 +132,14 @@ def motion(lumped: Lumped, setting: Any, steps: int) -> Motion:
     )
 
 
-def _laws(lumped: Lumped, setting: Any) -> tuple[Any, Any]:
+def _laws(lumped: Lumped, setting: Setting) -> tuple[Any, Any]:
     groups = [
         jax.tree.map(lambda x, g=g: x[g], (lumped.presliding, lumped.outline)) for g in (0, 1)
     ]
     return _law(lumped, setting, *groups[0]), _law(lumped, setting, *groups[1])
 
 
-def _law(lumped: Lumped, setting: Any, presliding: Array, outline: Outline) -> Any:
+def _law(lumped: Lumped, setting: Setting, presliding: Array, outline: Outline) -> Any:
     unit = jnp.ones_like(presliding)
     if setting.law == "mdr":
         limits = presliding * (1 - outline.depth(midpoints(setting.springs, presliding.dtype)))

@@ -6,7 +6,7 @@ all: which of the two is given, what stalls, what runs away, what is not reduced
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,7 @@ from jax import Array
 from diffmicro._types import Scalar
 from diffmicro.devices.tribometer import inplane
 from diffmicro.devices.tribometer import motion as springs
+from diffmicro.devices.tribometer.design import Design, Setting
 from diffmicro.mechanics import friction_control
 from diffmicro.mechanics.elastic import (
     effective_modulus,
@@ -66,21 +67,21 @@ class Steady(NamedTuple):
     multiplier: Scalar
 
 
-def velocity_unit(name: str, design: Any, setting: Any) -> Scalar:
+def velocity_unit(name: str, design: Design, setting: Setting) -> Scalar:
     """Natural unit of velocity of a law [m/s]."""
     if name == "coulomb":
         return _push(design, setting) * setting.force_ratio
     if name == "mdr":
         return indentation_scales(design, setting)[1] * _omega(setting)
-    return setting.vibration_velocity
+    return jnp.asarray(setting.vibration_velocity)
 
 
-def steady(name: str, design: Any, setting: Any, steps: int, tolerance: Scalar) -> Steady:
+def steady(name: str, design: Design, setting: Setting, steps: int, tolerance: Scalar) -> Steady:
     """Steady sliding under the law of that name."""
     law = _law(name, design, setting, steps, tolerance)
     yes, no = jnp.ones((), bool), jnp.zeros((), bool)
     if setting.drag_ratio is not None:
-        drag = setting.drag_ratio
+        drag = jnp.asarray(setting.drag_ratio)
         moves = (drag > law.least) & (drag < law.most)
         found = law.velocity(jnp.where(moves, drag, (law.least + law.most) / 2))
         at_most = (drag == law.most) & jnp.isfinite(law.critical)
@@ -89,7 +90,7 @@ def steady(name: str, design: Any, setting: Any, steps: int, tolerance: Scalar) 
         edge = jnp.minimum(jnp.abs(drag - law.least), jnp.abs(law.most - drag))
         edge = edge / (law.most - law.least)
     else:
-        velocity = setting.sliding_velocity / law.unit
+        velocity = jnp.asarray(setting.sliding_velocity) / law.unit
         moves = (velocity > 0) & (velocity < law.critical)
         limit = jnp.where(jnp.isfinite(law.critical), law.critical, 1.0)
         found = law.drag(jnp.where(moves, velocity, limit / 2))
@@ -112,11 +113,11 @@ def steady(name: str, design: Any, setting: Any, steps: int, tolerance: Scalar) 
     )
 
 
-def _law(name: str, design: Any, setting: Any, steps: int, tolerance: Scalar) -> Law:
+def _law(name: str, design: Design, setting: Setting, steps: int, tolerance: Scalar) -> Law:
     if name == "coulomb":
         return _coulomb(design, setting)
     if name == "mdr":
-        return _mdr(design, setting, steps, tolerance.astype(setting.friction.dtype))
+        return _mdr(design, setting, steps, tolerance.astype(jnp.result_type(setting.friction)))
     if name == "dynamic":
         return _dynamic(design, setting)
     return _across(setting) if setting.direction == "ipp" else _in_line(setting, steps)
@@ -136,19 +137,19 @@ def _missed(velocity: Scalar, ratio: Scalar, drag: Scalar) -> Scalar:
     return jnp.where(velocity < 0.999 * inplane.FASTEST, ratio / drag - 1, 1.0)
 
 
-def _omega(setting: Any) -> Scalar:
-    return 2 * np.pi * setting.frequency
+def _omega(setting: Setting) -> Scalar:
+    return 2 * np.pi * jnp.asarray(setting.frequency)
 
 
-def _push(design: Any, setting: Any) -> Scalar:
+def _push(design: Design, setting: Setting) -> Scalar:
     """mu_0 F_n,0 / (m omega): the velocity that friction gives the probe within a radian [m/s]."""
     friction_force = setting.friction * setting.normal_force
     return friction_force / (design.probe_mass * _omega(setting))
 
 
-def _coulomb(design: Any, setting: Any) -> Law:
+def _coulomb(design: Design, setting: Setting) -> Law:
     """Slip by its duration, see `reference.friction_control`."""
-    ratio = setting.force_ratio
+    ratio = jnp.asarray(setting.force_ratio)
     one = jnp.ones_like(ratio)
     longest = 2 * jnp.pi * one
 
@@ -176,7 +177,7 @@ def root_of_mean(duration: Scalar, velocity: Scalar) -> Scalar:
     return jnp.sqrt(jnp.sqrt(friction_control.slip_velocity(duration))) - velocity**0.25
 
 
-def indentation_scales(design: Any, setting: Any) -> tuple[Scalar, Scalar]:
+def indentation_scales(design: Design, setting: Setting) -> tuple[Scalar, Scalar]:
     """Mean indentation, and the presliding displacement at it: mu_0 E*/G* d_0 [m]."""
     steel = (design.young, design.poisson)
     modulus = effective_modulus(*steel, *steel)
@@ -185,15 +186,15 @@ def indentation_scales(design: Any, setting: Any) -> tuple[Scalar, Scalar]:
     return depth, setting.friction * modulus / shear * depth
 
 
-def dragged(design: Any, setting: Any, drag: Scalar) -> springs.Dragged:
+def dragged(design: Design, setting: Setting, drag: Scalar) -> springs.Dragged:
     """The dimensionless numbers of the contact by springs."""
     _, presliding = indentation_scales(design, setting)
     kappa = _push(design, setting) / (_omega(setting) * presliding)
-    return springs.Dragged(drag, setting.force_ratio, kappa)
+    return springs.Dragged(drag, jnp.asarray(setting.force_ratio), kappa)
 
 
-def _mdr(design: Any, setting: Any, steps: int, tolerance: Scalar) -> Law:
-    ratio = setting.force_ratio
+def _mdr(design: Design, setting: Setting, steps: int, tolerance: Scalar) -> Law:
+    ratio = jnp.asarray(setting.force_ratio)
     one = jnp.ones_like(ratio)
     numbers = dragged(design, setting, one - ratio / 2)
     critical = springs.critical_velocity(ratio, numbers.kappa)
@@ -215,12 +216,12 @@ def _mdr(design: Any, setting: Any, steps: int, tolerance: Scalar) -> Law:
     return Law(unit, 1 - ratio, one, critical, critical, velocity, drag)
 
 
-def inertia(design: Any, setting: Any) -> Scalar:
+def inertia(design: Design, setting: Setting) -> Scalar:
     """kappa in plane: friction over inertia of the vibrating mass [-]."""
     return _push(design, setting) / setting.vibration_velocity
 
 
-def _dynamic(design: Any, setting: Any) -> Law:
+def _dynamic(design: Design, setting: Setting) -> Law:
     kappa = inertia(design, setting)
     one = jnp.ones_like(kappa)
 
@@ -233,11 +234,11 @@ def _dynamic(design: Any, setting: Any) -> Law:
         found = inplane.walk(jax.lax.stop_gradient(drag), kappa)
         return _exact(drag, found.residual, found.margin)
 
-    return Law(setting.vibration_velocity, 0 * one, one, one, one, velocity, drag)
+    return Law(jnp.asarray(setting.vibration_velocity), 0 * one, one, one, one, velocity, drag)
 
 
-def _in_line(setting: Any, steps: int) -> Law:
-    angle = setting.track_angle
+def _in_line(setting: Setting, steps: int) -> Law:
+    angle = jnp.asarray(setting.track_angle)
     nodes = steps // 4
     cosine = jnp.cos(angle)
     aligned = jnp.abs(angle) < inplane.ALIGNED
@@ -258,12 +259,12 @@ def _in_line(setting: Any, steps: int) -> Law:
         )
 
     most = jnp.where(aligned, 1.0, cosine)
-    unit = setting.vibration_velocity
+    unit = jnp.asarray(setting.vibration_velocity)
     return Law(unit, jnp.zeros_like(unit), most, critical, 1 / cosine, velocity, drag)
 
 
-def _across(setting: Any) -> Law:
-    unit = setting.vibration_velocity
+def _across(setting: Setting) -> Law:
+    unit = jnp.asarray(setting.vibration_velocity)
     one = jnp.ones_like(unit)
 
     def velocity(drag: Scalar) -> Answer:

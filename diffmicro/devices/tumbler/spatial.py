@@ -15,6 +15,7 @@ from jax import Array
 from diffmicro.devices.tumbler import contact
 from diffmicro.devices.tumbler.body import body_of, outline_of
 from diffmicro.devices.tumbler.contact import Contact, Loads, Motion, Prism
+from diffmicro.devices.tumbler.design import Design, Setting
 from diffmicro.mechanics import rotations
 
 LINE_ARM = 0.25
@@ -43,7 +44,7 @@ class SpatialMotion(NamedTuple):
     pulls: Array  # 1: adhesion presses down, 0: it adds to the load in friction's bound
 
 
-def lump(design: Any, setting: Any) -> SpatialMotion:
+def lump(design: Design, setting: Setting) -> SpatialMotion:
     """The numbers that the motion depends on, nondimensional."""
     outline = outline_of(design)
     body = body_of(design, outline)
@@ -72,10 +73,10 @@ def lump(design: Any, setting: Any) -> SpatialMotion:
     motion = SpatialMotion(
         body=contact.prism(
             outline,
-            design.width,
+            jnp.asarray(design.width),
             inertia,
             jnp.stack([one, one, LINE_ARM * design.width / unit]),
-            unit,
+            jnp.asarray(unit),
         ),
         force=press / force,
         face_adhesion=face / force,
