@@ -1,18 +1,32 @@
 """The subcommands and their options; the work is done in the modules beside this one."""
 
 import gc
-import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from functools import wraps
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from diffmicro.command.codes import Code
+from diffmicro.command.designing import COMMANDS
+from diffmicro.command.options import (
+    Device,
+    Figure,
+    Method,
+    Names,
+    Precision,
+    Steps,
+    TableFile,
+    Words,
+    given_words,
+    reporting,
+    start_program,
+    values_of,
+    words_of,
+)
 
 COLLECT_AFTER = 200_000
 """Objects made between two collections of garbage."""
@@ -24,26 +38,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-Device = Annotated[str, typer.Argument(help="A name from `diffmicro list`.")]
-Words = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="key=value",
-        help="Fields of Design and Setting, in SI or with a unit: rest_gap=20um.",
-        show_default=False,
-    ),
-]
-Method = Annotated[str | None, typer.Option(help="Numerical method of the device.")]
-Steps = Annotated[str | None, typer.Option(help="Time resolution: steps per drive period.")]
-Names = Annotated[str | None, typer.Option(metavar="NAMES", help="Responses, separated by commas.")]
-TableFile = Annotated[
-    Path, typer.Option(metavar="FILE", help="Where to write: a file .csv, .npz or .jsonl.")
-]
-Figure = Annotated[
-    Path | None, typer.Option(metavar="FILE.png", help="Draw a figure too (.png, .pdf, .svg).")
-]
-Precision = Annotated[int, typer.Option(help="Bits of a number: 32 or 64.")]
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -57,36 +51,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return Code.OK
 
 
-def _reporting(command: Any) -> Any:
-    """Bad input and files that do not work as a message and exit code 2, an interruption as 130, a reader that
-    went away (`| head -1`) as 141 without a word."""
-
-    @wraps(command)
-    def reporting(*args: Any, **kwargs: Any) -> None:
-        from diffmicro._files import told
-        from diffmicro.command.words import BadInput
-
-        try:
-            code = command(*args, **kwargs)
-            sys.stdout.flush()
-        except BrokenPipeError:  # `| head -1` has what it wants
-            # Python flushes once more at its end, and would complain.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = Code.NO_READER
-        except BadInput as problem:
-            print(f"diffmicro: {problem}", file=sys.stderr)
-            code = Code.BAD_INPUT
-        except OSError as problem:
-            print(f"diffmicro: {told(problem)}", file=sys.stderr)
-            code = Code.BAD_INPUT
-        except KeyboardInterrupt:
-            print("diffmicro: interrupted.", file=sys.stderr)
-            code = Code.INTERRUPTED
-        raise typer.Exit(code or Code.OK)
-
-    return reporting
-
-
 @app.callback(invoke_without_command=True)
 def _program(
     version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
@@ -97,7 +61,7 @@ def _program(
 
 
 @app.command("list")
-@_reporting
+@reporting
 def list_devices() -> None:
     """Devices and what they are."""
     from diffmicro.command.output import console, devices_table
@@ -106,7 +70,7 @@ def list_devices() -> None:
 
 
 @app.command()
-@_reporting
+@reporting
 def show(device: Device) -> None:
     """Parameters and responses of a device: default, unit, allowed range, symbol, source."""
     from diffmicro.command import output, words
@@ -120,7 +84,7 @@ def show(device: Device) -> None:
 
 
 @app.command()
-@_reporting
+@reporting
 def evaluate(
     device: Device,
     pairs: Words = None,
@@ -143,9 +107,9 @@ def evaluate(
     from diffmicro.command import evaluation, output, words
     from diffmicro.results import FAILURES
 
-    _start(precision)
+    start_program(precision)
     module = words.device(device)
-    given = _given(pairs, method, steps)
+    given = given_words(pairs, method, steps)
     known = words.responses(module)
     wrt = words.free_names(grad, module)
     if of and not wrt:
@@ -179,15 +143,15 @@ def evaluate(
             if json:
                 print(output.json_line(answer), flush=True)
                 continue
-            page.print(f"\npoint {number}: {_words_of(lines[number - 1])}")
-            for part in output.answer_tables(request, answer, _values(lines[number - 1])):
+            page.print(f"\npoint {number}: {words_of(lines[number - 1])}")
+            for part in output.answer_tables(request, answer, values_of(lines[number - 1])):
                 page.print(part)
             sys.stdout.flush()
     return Code.OK
 
 
 @app.command()
-@_reporting
+@reporting
 def sweep(
     device: Device,
     pairs: Annotated[
@@ -212,212 +176,17 @@ def sweep(
     """Responses on a grid of parameters; every point has its status."""
     from diffmicro.command.sweeping import Options, run_sweep
 
-    _start(precision)
+    start_program(precision)
     options = Options(out, carry, plot, response, workers, resume)
-    return run_sweep(device, _given(pairs, method, steps), options)
+    return run_sweep(device, given_words(pairs, method, steps), options)
+
+
+for _name, _command in COMMANDS.items():
+    app.command(_name)(reporting(_command))
 
 
 @app.command()
-@_reporting
-def branches(
-    device: Device,
-    pairs: Annotated[
-        list[str], typer.Argument(metavar="key=start:stop", help="Also other key=value.")
-    ],
-    out: TableFile,
-    plot: Figure = None,
-    seeds: Annotated[
-        int, typer.Option(help="Simulations from rest, spread over the range, to start from.")
-    ] = 9,
-    method: Method = None,
-    steps: Steps = None,
-) -> int:
-    """Periodic motions followed through folds along one parameter, stable and unstable ones."""
-    from diffmicro.command.branching import run_branches
-
-    _start(64)
-    return run_branches(device, _given(pairs, method, steps), out, plot, seeds)
-
-
-@app.command()
-@_reporting
-def boundaries(
-    device: Device,
-    along: Annotated[
-        str, typer.Option(metavar="key|key=low:high", help="The parameter that is moved.")
-    ],
-    pairs: Words = None,
-    grad: Annotated[
-        str | None,
-        typer.Option(metavar="KEYS", help="By what places are differentiated; all if not given."),
-    ] = None,
-    starts: Annotated[
-        bool, typer.Option(help="Look where the start stops to lead to the motion.")
-    ] = True,
-    steps: Steps = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object a boundary.")] = False,
-    plot: Figure = None,
-) -> int:
-    """The nearest places along a parameter where the device stops doing what it does, and what moves them."""
-    from diffmicro.command.limits import run_boundaries
-
-    _start(64)
-    given = _given(pairs, None, steps)
-    return run_boundaries(device, given, along, grad, starts, json, plot)
-
-
-@app.command("map")
-@_reporting
-def map_motions(
-    device: Device,
-    pairs: Annotated[
-        list[str], typer.Argument(metavar="key=start:stop", help="Two of them; also key=value.")
-    ],
-    out: TableFile,
-    plot: Figure = None,
-    rows: Annotated[int, typer.Option(min=2, help="Rows of the second key to start from.")] = 13,
-    starts: Annotated[int, typer.Option(min=1, help="Simulations from the start on each.")] = 9,
-    steps: Steps = None,
-) -> int:
-    """Where the motions of a device end in the plane of two parameters, and which there are between."""
-    from diffmicro.command.mapping import run_map
-
-    _start(64)
-    return run_map(device, _given(pairs, None, steps), out, plot, rows, starts)
-
-
-@app.command()
-@_reporting
-def optimize(
-    device: Device,
-    pairs: Words = None,
-    maximize: Annotated[str | None, typer.Option(metavar="RESPONSE")] = None,
-    minimize: Annotated[str | None, typer.Option(metavar="RESPONSE")] = None,
-    free: Annotated[
-        list[str] | None, typer.Option(metavar="key=low:high", help="Free within bounds.")
-    ] = None,
-    subject: Annotated[
-        list[str] | None, typer.Option(metavar="'min_gap>1e-6'", help="A constraint.")
-    ] = None,
-    robust: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="key=5%",
-            help="Fabrication scatters: deviation, or +-5% interval; each entry of a vector.",
-        ),
-    ] = None,
-    measure: Annotated[
-        str, typer.Option(help="What --robust looks at: mean, quantile (the worst 10 %), worst.")
-    ] = "mean",
-    method: Annotated[
-        str,
-        typer.Option(
-            help="auto, sqp, slsqp, optax (no constraints), climb, or cma (without gradients)."
-        ),
-    ] = "auto",
-    budget: Annotated[int, typer.Option(min=10, help="Evaluations to spend.")] = 148,
-    lanes: Annotated[int | None, typer.Option(min=1, help="Starts of the search.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random part of the search.")] = 0,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="New folder for the run.")] = None,
-    resume: Annotated[bool, typer.Option(help="Go on with the run that is in --out.")] = False,
-    surroundings: Annotated[
-        bool, typer.Option(help="Look at ends and tolerances around the optimum.")
-    ] = True,
-    json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
-) -> int:
-    """The best design within bounds and constraints, by gradients.
-
-    It ends ok: an optimum; stopped: better than the start, but no optimum (why is said); not_converged: nothing
-    feasible or better (exit code 3).
-    """
-    from diffmicro.command.optimizing import run_optimize
-
-    _start(64)
-    goals = {"maximize": maximize, "minimize": minimize}
-    options: dict[str, Any] = {"budget": budget, "seed": seed, "method": method, "resume": resume}
-    if lanes is not None:
-        options["lanes"] = lanes
-    scatter = (robust or [], measure)
-    return run_optimize(
-        device,
-        pairs or [],
-        goals,
-        free or [],
-        subject or [],
-        scatter,
-        out,
-        json,
-        options,
-        surroundings,
-    )
-
-
-@app.command()
-@_reporting
-def basins(
-    device: Device,
-    pairs: Words = None,
-    box: Annotated[
-        list[str] | None,
-        typer.Option(metavar="state=low:high", help="Ends for a state of the starts, in SI."),
-    ] = None,
-    starts: Annotated[int, typer.Option(min=10, help="How many states to start from.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the starts.")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
-    plot: Figure = None,
-) -> int:
-    """All motions that starts from a box of states end in, the share of each, and the smallest kicks.
-
-    A kick is a sudden change of one state that loses the motion which the setting's own start reaches.
-    """
-    from diffmicro.command.attracting import run_basins
-
-    _start(64)
-    return run_basins(device, pairs or [], box or [], {"starts": starts, "seed": seed}, json, plot)
-
-
-@app.command()
-@_reporting
-def tolerances(
-    subject: Annotated[
-        str, typer.Argument(metavar="DEVICE|RUN", help="Or an optimization's folder.")
-    ],
-    pairs: Words = None,
-    scatter: Annotated[
-        list[str] | None,
-        typer.Option(metavar="key=1um", help="Standard deviation, also 2%; +-1um for an interval."),
-    ] = None,
-    common: Annotated[
-        list[str] | None,
-        typer.Option(metavar="etch=0.3um:a-2,b+2", help="One cause that moves several fields."),
-    ] = None,
-    limit: Annotated[
-        list[str] | None,
-        typer.Option("--subject", metavar="'velocity>8mm/s'", help="What a good part keeps."),
-    ] = None,
-    parts: Annotated[int, typer.Option(min=20, help="Parts to calculate at most.")] = 2000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random parts.")] = 0,
-    gradients: Annotated[
-        bool, typer.Option(help="Look for bad parts along the slopes of limits too.")
-    ] = True,
-    json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
-    plot: Figure = None,
-) -> int:
-    """Share of good parts under tolerances, with its interval, and what the bad ones fail by.
-
-    A good part ends ok and keeps every limit. Without --scatter and --common the device's own process is taken.
-    """
-    from diffmicro.command.fabricating import run_tolerances
-
-    _start(64)
-    options: dict[str, Any] = {"parts": parts, "seed": seed, "gradients": gradients}
-    return run_tolerances(
-        subject, pairs or [], scatter or [], common or [], limit or [], options, json, plot
-    )
-
-
-@app.command()
-@_reporting
+@reporting
 def animate(
     device: Device,
     out: Annotated[Path, typer.Option(help="Where to write: a file .gif, .mp4 or .png.")],
@@ -429,7 +198,7 @@ def animate(
     from diffmicro.command.output import console
     from diffmicro.plot import animate as drawing
 
-    _start(64)
+    start_program(64)
     module = words.device(device)
     point = words.point(module, words.split(pairs or []))
     if point.numerics:
@@ -445,42 +214,9 @@ def animate(
 
 
 @app.command()
-@_reporting
+@reporting
 def doctor() -> None:
     """Devices, precision, settings and versions, for reports of problems."""
     from diffmicro.command.doctor import report
 
     report()
-
-
-def _start(precision: int) -> None:
-    """Settings of JAX, before it starts."""
-    from diffmicro._configure import configure
-    from diffmicro.command.words import BadInput
-
-    if precision not in (32, 64):
-        raise BadInput(f"--precision {precision} is not allowed; it has to be 32 or 64.")
-    configure(double=precision == 64)
-
-
-def _given(pairs: list[str] | None, method: str | None, steps: str | None) -> dict[str, Any]:
-    """Words and options as one dictionary of what was given."""
-    from diffmicro.command.words import BadInput, split
-
-    given = split(pairs or [])
-    for key, value in {"method": method, "steps": steps}.items():
-        if value is not None:
-            if key in given:
-                raise BadInput(
-                    f"{key} is given twice, as {key}={given[key]} and as --{key} {value}."
-                )
-            given[key] = value
-    return given
-
-
-def _values(line: Any) -> dict[str, Any]:
-    return dict(line) if isinstance(line, Mapping) else {}
-
-
-def _words_of(line: Any) -> str:
-    return " ".join(f"{key}={value}" for key, value in _values(line).items())

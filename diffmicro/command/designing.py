@@ -1,0 +1,215 @@
+"""The subcommands about designs: branches, boundaries, maps, optimization, basins, tolerances."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from diffmicro.command.options import (
+    Device,
+    Figure,
+    Method,
+    Steps,
+    TableFile,
+    Words,
+    given_words,
+    start_program,
+)
+
+
+def branches(
+    device: Device,
+    pairs: Annotated[
+        list[str], typer.Argument(metavar="key=start:stop", help="Also other key=value.")
+    ],
+    out: TableFile,
+    plot: Figure = None,
+    seeds: Annotated[
+        int, typer.Option(help="Simulations from rest, spread over the range, to start from.")
+    ] = 9,
+    method: Method = None,
+    steps: Steps = None,
+) -> int:
+    """Periodic motions followed through folds along one parameter, stable and unstable ones."""
+    from diffmicro.command.branching import run_branches
+
+    start_program(64)
+    return run_branches(device, given_words(pairs, method, steps), out, plot, seeds)
+
+
+def boundaries(
+    device: Device,
+    along: Annotated[
+        str, typer.Option(metavar="key|key=low:high", help="The parameter that is moved.")
+    ],
+    pairs: Words = None,
+    grad: Annotated[
+        str | None,
+        typer.Option(metavar="KEYS", help="By what places are differentiated; all if not given."),
+    ] = None,
+    starts: Annotated[
+        bool, typer.Option(help="Look where the start stops to lead to the motion.")
+    ] = True,
+    steps: Steps = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object a boundary.")] = False,
+    plot: Figure = None,
+) -> int:
+    """The nearest places along a parameter where the device stops doing what it does, and what moves them."""
+    from diffmicro.command.limits import run_boundaries
+
+    start_program(64)
+    given = given_words(pairs, None, steps)
+    return run_boundaries(device, given, along, grad, starts, json, plot)
+
+
+def map_motions(
+    device: Device,
+    pairs: Annotated[
+        list[str], typer.Argument(metavar="key=start:stop", help="Two of them; also key=value.")
+    ],
+    out: TableFile,
+    plot: Figure = None,
+    rows: Annotated[int, typer.Option(min=2, help="Rows of the second key to start from.")] = 13,
+    starts: Annotated[int, typer.Option(min=1, help="Simulations from the start on each.")] = 9,
+    steps: Steps = None,
+) -> int:
+    """Where the motions of a device end in the plane of two parameters, and which there are between."""
+    from diffmicro.command.mapping import run_map
+
+    start_program(64)
+    return run_map(device, given_words(pairs, None, steps), out, plot, rows, starts)
+
+
+def optimize(
+    device: Device,
+    pairs: Words = None,
+    maximize: Annotated[str | None, typer.Option(metavar="RESPONSE")] = None,
+    minimize: Annotated[str | None, typer.Option(metavar="RESPONSE")] = None,
+    free: Annotated[
+        list[str] | None, typer.Option(metavar="key=low:high", help="Free within bounds.")
+    ] = None,
+    subject: Annotated[
+        list[str] | None, typer.Option(metavar="'min_gap>1e-6'", help="A constraint.")
+    ] = None,
+    robust: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="key=5%",
+            help="Fabrication scatters: deviation, or +-5% interval; each entry of a vector.",
+        ),
+    ] = None,
+    measure: Annotated[
+        str, typer.Option(help="What --robust looks at: mean, quantile (the worst 10 %), worst.")
+    ] = "mean",
+    method: Annotated[
+        str,
+        typer.Option(
+            help="auto, sqp, slsqp, optax (no constraints), climb, or cma (without gradients)."
+        ),
+    ] = "auto",
+    budget: Annotated[int, typer.Option(min=10, help="Evaluations to spend.")] = 148,
+    lanes: Annotated[int | None, typer.Option(min=1, help="Starts of the search.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random part of the search.")] = 0,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="New folder for the run.")] = None,
+    resume: Annotated[bool, typer.Option(help="Go on with the run that is in --out.")] = False,
+    surroundings: Annotated[
+        bool, typer.Option(help="Look at ends and tolerances around the optimum.")
+    ] = True,
+    json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
+) -> int:
+    """The best design within bounds and constraints, by gradients.
+
+    It ends ok: an optimum; stopped: better than the start, but no optimum (why is said); not_converged: nothing
+    feasible or better (exit code 3).
+    """
+    from diffmicro.command.optimizing import run_optimize
+
+    start_program(64)
+    goals = {"maximize": maximize, "minimize": minimize}
+    options: dict[str, Any] = {"budget": budget, "seed": seed, "method": method, "resume": resume}
+    if lanes is not None:
+        options["lanes"] = lanes
+    scatter = (robust or [], measure)
+    return run_optimize(
+        device,
+        pairs or [],
+        goals,
+        free or [],
+        subject or [],
+        scatter,
+        out,
+        json,
+        options,
+        surroundings,
+    )
+
+
+def basins(
+    device: Device,
+    pairs: Words = None,
+    box: Annotated[
+        list[str] | None,
+        typer.Option(metavar="state=low:high", help="Ends for a state of the starts, in SI."),
+    ] = None,
+    starts: Annotated[int, typer.Option(min=10, help="How many states to start from.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the starts.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
+    plot: Figure = None,
+) -> int:
+    """All motions that starts from a box of states end in, the share of each, and the smallest kicks.
+
+    A kick is a sudden change of one state that loses the motion which the setting's own start reaches.
+    """
+    from diffmicro.command.attracting import run_basins
+
+    start_program(64)
+    return run_basins(device, pairs or [], box or [], {"starts": starts, "seed": seed}, json, plot)
+
+
+def tolerances(
+    subject: Annotated[
+        str, typer.Argument(metavar="DEVICE|RUN", help="Or an optimization's folder.")
+    ],
+    pairs: Words = None,
+    scatter: Annotated[
+        list[str] | None,
+        typer.Option(metavar="key=1um", help="Standard deviation, also 2%; +-1um for an interval."),
+    ] = None,
+    common: Annotated[
+        list[str] | None,
+        typer.Option(metavar="etch=0.3um:a-2,b+2", help="One cause that moves several fields."),
+    ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option("--subject", metavar="'velocity>8mm/s'", help="What a good part keeps."),
+    ] = None,
+    parts: Annotated[int, typer.Option(min=20, help="Parts to calculate at most.")] = 2000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random parts.")] = 0,
+    gradients: Annotated[
+        bool, typer.Option(help="Look for bad parts along the slopes of limits too.")
+    ] = True,
+    json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
+    plot: Figure = None,
+) -> int:
+    """Share of good parts under tolerances, with its interval, and what the bad ones fail by.
+
+    A good part ends ok and keeps every limit. Without --scatter and --common the device's own process is taken.
+    """
+    from diffmicro.command.fabricating import run_tolerances
+
+    start_program(64)
+    options: dict[str, Any] = {"parts": parts, "seed": seed, "gradients": gradients}
+    return run_tolerances(
+        subject, pairs or [], scatter or [], common or [], limit or [], options, json, plot
+    )
+
+
+COMMANDS = {
+    "branches": branches,
+    "boundaries": boundaries,
+    "map": map_motions,
+    "optimize": optimize,
+    "basins": basins,
+    "tolerances": tolerances,
+}
+"""By the names that users type."""

@@ -1,0 +1,95 @@
+"""What the subcommands share: types of their options, endings, the start of the program, words that are left."""
+
+import os
+import sys
+from collections.abc import Mapping
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from diffmicro.command.codes import Code
+
+Device = Annotated[str, typer.Argument(help="A name from `diffmicro list`.")]
+Words = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="key=value",
+        help="Fields of Design and Setting, in SI or with a unit: rest_gap=20um.",
+        show_default=False,
+    ),
+]
+Method = Annotated[str | None, typer.Option(help="Numerical method of the device.")]
+Steps = Annotated[str | None, typer.Option(help="Time resolution: steps per drive period.")]
+Names = Annotated[str | None, typer.Option(metavar="NAMES", help="Responses, separated by commas.")]
+TableFile = Annotated[
+    Path, typer.Option(metavar="FILE", help="Where to write: a file .csv, .npz or .jsonl.")
+]
+Figure = Annotated[
+    Path | None, typer.Option(metavar="FILE.png", help="Draw a figure too (.png, .pdf, .svg).")
+]
+Precision = Annotated[int, typer.Option(help="Bits of a number: 32 or 64.")]
+
+
+def reporting(command: Any) -> Any:
+    """Bad input and files that do not work as a message and exit code 2, an interruption as 130, a reader that
+    went away (`| head -1`) as 141 without a word."""
+
+    @wraps(command)
+    def reporting(*args: Any, **kwargs: Any) -> None:
+        from diffmicro._files import told
+        from diffmicro.command.words import BadInput
+
+        try:
+            code = command(*args, **kwargs)
+            sys.stdout.flush()
+        except BrokenPipeError:  # `| head -1` has what it wants
+            # Python flushes once more at its end, and would complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = Code.NO_READER
+        except BadInput as problem:
+            print(f"diffmicro: {problem}", file=sys.stderr)
+            code = Code.BAD_INPUT
+        except OSError as problem:
+            print(f"diffmicro: {told(problem)}", file=sys.stderr)
+            code = Code.BAD_INPUT
+        except KeyboardInterrupt:
+            print("diffmicro: interrupted.", file=sys.stderr)
+            code = Code.INTERRUPTED
+        raise typer.Exit(code or Code.OK)
+
+    return reporting
+
+
+def start_program(precision: int) -> None:
+    """Settings of JAX, before it starts."""
+    from diffmicro._configure import configure
+    from diffmicro.command.words import BadInput
+
+    if precision not in (32, 64):
+        raise BadInput(f"--precision {precision} is not allowed; it has to be 32 or 64.")
+    configure(double=precision == 64)
+
+
+def given_words(pairs: list[str] | None, method: str | None, steps: str | None) -> dict[str, Any]:
+    """Words and options as one dictionary of what was given."""
+    from diffmicro.command.words import BadInput, split
+
+    given = split(pairs or [])
+    for key, value in {"method": method, "steps": steps}.items():
+        if value is not None:
+            if key in given:
+                raise BadInput(
+                    f"{key} is given twice, as {key}={given[key]} and as --{key} {value}."
+                )
+            given[key] = value
+    return given
+
+
+def values_of(line: Any) -> dict[str, Any]:
+    return dict(line) if isinstance(line, Mapping) else {}
+
+
+def words_of(line: Any) -> str:
+    return " ".join(f"{key}={value}" for key, value in values_of(line).items())
