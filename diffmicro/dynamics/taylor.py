@@ -106,12 +106,11 @@ def _largest_of_guards(guards: tuple[list[Array], ...], h: Array) -> Array:
     """
     worst = jnp.zeros_like(h)
     for guard in jax.lax.stop_gradient(guards):
-        size = jnp.ones_like(h)
-        for coefficient in guard:
-            size = jnp.maximum(size, jnp.abs(coefficient))
-        for k in (len(guard) - 2, len(guard) - 1):
-            share = jnp.abs(guard[k]) * h / ((k + 1) * size)
-            worst = jnp.maximum(worst, jnp.where(share < jnp.inf, share, 0.0))
+        size = jnp.maximum(1.0, jnp.maximum(jnp.abs(guard[0]), jnp.abs(guard[1])))
+        order = len(guard) - 1
+        last = jnp.maximum(jnp.abs(guard[-2]) / order, jnp.abs(guard[-1]) / (order + 1))
+        share = last * h / size
+        worst = jnp.maximum(worst, jnp.where(share < jnp.inf, share, 0.0))
     return worst
 
 
