@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from diffmicro import hybrid
     from diffmicro._configure import Configuration, ConfigurationWarning, configure
     from diffmicro._device import Device, Limit, Method
+    from diffmicro.attraction import basins
     from diffmicro.boundary import Boundary, boundaries, margin, margin_of
     from diffmicro.certificate import (
         Certificate,
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
         verdict_word,
     )
     from diffmicro.devices import device
+    from diffmicro.fabrication import tolerances
     from diffmicro.parameters import output, parameter
     from diffmicro.recheck import ByResolution, ByWarmStart, Unchecked
     from diffmicro.results import RESULTS, NoResult
+    from diffmicro.tolerance import Tolerance
 
     __version__: str
 
@@ -38,7 +41,9 @@ _HOMES = {
     "Method": "_device",
     "NoResult": "results",
     "RESULTS": "results",
+    "Tolerance": "tolerance",
     "Unchecked": "recheck",
+    "basins": "attraction",
     "boundaries": "boundary",
     "configure": "_configure",
     "device": "devices",
@@ -47,6 +52,7 @@ _HOMES = {
     "output": "parameters",
     "parameter": "parameters",
     "reason_text": "certificate",
+    "tolerances": "fabrication",
     "value_and_gradient": "certificate",
     "verdict_word": "certificate",
 }
@@ -63,7 +69,9 @@ __all__ = [
     "Method",
     "NoResult",
     "RESULTS",
+    "Tolerance",
     "Unchecked",
+    "basins",
     "boundaries",
     "configure",
     "device",
@@ -73,6 +81,7 @@ __all__ = [
     "output",
     "parameter",
     "reason_text",
+    "tolerances",
     "value_and_gradient",
     "verdict_word",
 ]

@@ -26,6 +26,7 @@ from jax import Array
 
 from diffmicro.parameters import Parameter, check, describe
 from diffmicro.recheck import Recheck, Unchecked
+from diffmicro.tolerance import Tolerance
 
 Hook = Callable[..., Any] | str
 """A function, or where it is (`package.module:name`) when importing it early would cost too much."""
@@ -88,6 +89,7 @@ class Device:
     the gradient of that response here, 0 for none.
     on_request: responses that are calculated only when the argument `extra` names them.
     cautions: parameters that are better left alone in an optimization, and why.
+    process: how parts deviate from the drawing where nothing else is said, see `Tolerance`.
     quick: numerics of a search that is cheap in batches and fails where it is not sure; repeated without them.
     lone: numerics that are soonest done for one point, compiling included.
     carries: `respond` takes `start`, a `Response.state`.
@@ -115,6 +117,7 @@ class Device:
     objection: Callable[[Any, Any, Any, str, str], Any] = nothing_against
     on_request: tuple[str, ...] = ()
     cautions: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    process: tuple[Tolerance, ...] = ()
     quick: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     lone: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     carries: bool = False
@@ -204,6 +207,8 @@ def contract_breaches(device: Device) -> list[str]:
         found.append("carries needs a field `state` in Response")
     found += _unknown(device.on_request, device.responses, "on_request", "Response")
     found += _unknown(device.cautions, device.parameters, "cautions", "Design or Setting")
+    moved = [name.partition("[")[0] for own in device.process for name, _ in own.moves]
+    found += _unknown(moved, device.parameters, "process", "Design or Setting")
     if not device.methods:
         found.append(
             "methods is empty; name the numerical method: methods=(Method('event', steps=12),)"

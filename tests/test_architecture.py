@@ -24,6 +24,8 @@ STAGES = [
         "results",
         "reasons",
         "parameters",
+        "tolerance",
+        "units",
         "_configure",
         "_files",
         "_json",
@@ -38,7 +40,7 @@ STAGES = [
     {"_device"},
     {"hybrid"},
     {"devices"},
-    {"certificate", "boundary", "sweep", "design", "plot", "testing"},
+    {"certificate", "boundary", "sweep", "design", "fabrication", "attraction", "plot", "testing"},
     {"command", "__main__"},
     {"optimize", "experiments"},
 ]

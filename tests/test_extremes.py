@@ -25,7 +25,7 @@ HELD = {"legs": ("settle", "window", "drive_frequency", "frequency", "damping")}
 BOUNDS = {"gripper": gripper.default_tolerance(jnp.float64), "tribometer": 1e-9}
 """Residuals that ok stays below."""
 
-QUICK = ("gripper", "tribometer")
+QUICK = ("tribometer",)
 """Devices whose batch takes a few seconds."""
 
 

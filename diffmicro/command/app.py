@@ -12,6 +12,19 @@ from typing import Annotated, Any
 
 import typer
 
+from diffmicro.command.options import (
+    Device,
+    Figure,
+    Method,
+    Names,
+    Precision,
+    Steps,
+    TableFile,
+    Words,
+    as_given,
+    start_jax,
+)
+
 COLLECT_AFTER = 200_000
 """Objects made between two collections of garbage."""
 
@@ -24,24 +37,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-Device = Annotated[str, typer.Argument(help="A name from `diffmicro list`.")]
-Words = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="key=value", help="Fields of Design and Setting in SI units.", show_default=False
-    ),
-]
-Method = Annotated[str | None, typer.Option(help="Numerical method of the device.")]
-Steps = Annotated[str | None, typer.Option(help="Time resolution: steps per drive period.")]
-Names = Annotated[str | None, typer.Option(metavar="NAMES", help="Responses, separated by commas.")]
-TableFile = Annotated[
-    Path, typer.Option(metavar="FILE", help="Where to write: a file .csv, .npz or .jsonl.")
-]
-Figure = Annotated[
-    Path | None, typer.Option(metavar="FILE.png", help="Draw a figure too (.png, .pdf, .svg).")
-]
-Precision = Annotated[int, typer.Option(help="Bits of a number: 32 or 64.")]
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -141,9 +136,9 @@ def evaluate(
     from diffmicro.command import evaluation, output, words
     from diffmicro.results import FAILURES
 
-    _start(precision)
+    start_jax(precision)
     module = words.device(device)
-    given = _given(pairs, method, steps)
+    given = as_given(pairs, method, steps)
     known = words.responses(module)
     wrt = words.free_names(grad, module)
     if of and not wrt:
@@ -210,9 +205,9 @@ def sweep(
     """Responses on a grid of parameters; every point has its status."""
     from diffmicro.command.sweeping import Options, run_sweep
 
-    _start(precision)
+    start_jax(precision)
     options = Options(out, carry, plot, response, workers, resume)
-    return run_sweep(device, _given(pairs, method, steps), options)
+    return run_sweep(device, as_given(pairs, method, steps), options)
 
 
 @app.command()
@@ -233,8 +228,8 @@ def branches(
     """Periodic motions followed through folds along one parameter, stable and unstable ones."""
     from diffmicro.command.branching import run_branches
 
-    _start(64)
-    return run_branches(device, _given(pairs, method, steps), out, plot, seeds)
+    start_jax(64)
+    return run_branches(device, as_given(pairs, method, steps), out, plot, seeds)
 
 
 @app.command()
@@ -259,8 +254,8 @@ def boundaries(
     """The nearest places along a parameter where the device stops doing what it does, and what moves them."""
     from diffmicro.command.limits import run_boundaries
 
-    _start(64)
-    given = _given(pairs, None, steps)
+    start_jax(64)
+    given = as_given(pairs, None, steps)
     return run_boundaries(device, given, along, grad, starts, json, plot)
 
 
@@ -280,8 +275,8 @@ def map_motions(
     """Where the motions of a device end in the plane of two parameters, and which there are between."""
     from diffmicro.command.mapping import run_map
 
-    _start(64)
-    return run_map(device, _given(pairs, None, steps), out, plot, rows, starts)
+    start_jax(64)
+    return run_map(device, as_given(pairs, None, steps), out, plot, rows, starts)
 
 
 @app.command()
@@ -324,7 +319,7 @@ def optimize(
     """
     from diffmicro.command.optimizing import run_optimize
 
-    _start(64)
+    start_jax(64)
     goals = {"maximize": maximize, "minimize": minimize}
     options: dict[str, Any] = {"budget": budget, "seed": seed, "method": method, "resume": resume}
     if lanes is not None:
@@ -332,6 +327,70 @@ def optimize(
     scatter = (robust or [], measure)
     return run_optimize(
         device, pairs or [], goals, free or [], subject or [], scatter, out, json, options
+    )
+
+
+@app.command()
+@_reporting
+def basins(
+    device: Device,
+    pairs: Words = None,
+    box: Annotated[
+        list[str] | None,
+        typer.Option(metavar="state=low:high", help="Ends for a state of the starts, in SI."),
+    ] = None,
+    starts: Annotated[int, typer.Option(min=10, help="How many states to start from.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the starts.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
+    plot: Figure = None,
+) -> int:
+    """All motions that starts from a box of states end in, the share of each, and the smallest kicks.
+
+    A kick is a sudden change of one state that loses the motion which the setting's own start reaches.
+    """
+    from diffmicro.command.attracting import run_basins
+
+    start_jax(64)
+    return run_basins(device, pairs or [], box or [], {"starts": starts, "seed": seed}, json, plot)
+
+
+@app.command()
+@_reporting
+def tolerances(
+    subject: Annotated[
+        str, typer.Argument(metavar="DEVICE|RUN", help="Or an optimization's folder.")
+    ],
+    pairs: Words = None,
+    scatter: Annotated[
+        list[str] | None,
+        typer.Option(metavar="key=1um", help="Standard deviation, also 2%; +-1um for an interval."),
+    ] = None,
+    common: Annotated[
+        list[str] | None,
+        typer.Option(metavar="etch=0.3um:a-2,b+2", help="One cause that moves several fields."),
+    ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option("--subject", metavar="'velocity>8mm/s'", help="What a good part keeps."),
+    ] = None,
+    parts: Annotated[int, typer.Option(min=20, help="Parts to calculate at most.")] = 2000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random parts.")] = 0,
+    gradients: Annotated[
+        bool, typer.Option(help="Look for bad parts along the slopes of limits too.")
+    ] = True,
+    json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
+    plot: Figure = None,
+) -> int:
+    """Share of good parts under tolerances, with its interval, and what the bad ones fail by.
+
+    A good part ends ok and keeps every limit. Without --scatter and --common the device's own process is taken.
+    """
+    from diffmicro.command.fabricating import run_tolerances
+
+    start_jax(64)
+    options: dict[str, Any] = {"parts": parts, "seed": seed, "gradients": gradients}
+    return run_tolerances(
+        subject, pairs or [], scatter or [], common or [], limit or [], options, json, plot
     )
 
 
@@ -348,7 +407,7 @@ def animate(
     from diffmicro.command.output import console
     from diffmicro.plot import animate as drawing
 
-    _start(64)
+    start_jax(64)
     module = words.device(device)
     point = words.point(module, words.split(pairs or []))
     if point.numerics:
@@ -370,31 +429,6 @@ def doctor() -> None:
     from diffmicro.command.doctor import report
 
     report()
-
-
-def _start(precision: int) -> None:
-    """Settings of JAX, before it starts."""
-    from diffmicro._configure import configure
-    from diffmicro.command.words import BadInput
-
-    if precision not in (32, 64):
-        raise BadInput(f"--precision {precision} is not allowed; it has to be 32 or 64.")
-    configure(double=precision == 64)
-
-
-def _given(pairs: list[str] | None, method: str | None, steps: str | None) -> dict[str, Any]:
-    """Words and options as one dictionary of what was given."""
-    from diffmicro.command.words import BadInput, split
-
-    given = split(pairs or [])
-    for key, value in {"method": method, "steps": steps}.items():
-        if value is not None:
-            if key in given:
-                raise BadInput(
-                    f"{key} is given twice, as {key}={given[key]} and as --{key} {value}."
-                )
-            given[key] = value
-    return given
 
 
 def _values(line: Any) -> dict[str, Any]:

@@ -148,14 +148,16 @@ def _done_already(file: _File, store: Store) -> bool:
     return True
 
 
-def check_files(out: Path, plot: Path | None) -> None:
-    """`BadInput` for files that cannot be written, before anything is calculated."""
+def check_files(out: Path | None, plot: Path | None) -> None:
+    """`BadInput` for files that cannot be written, before anything is calculated. out: a table."""
     try:
-        writer(out)
+        if out is not None:
+            writer(out)
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
+    if out is not None:
+        _check_place(out)
     check_figure(plot)
-    _check_place(out)
 
 
 def check_figure(plot: Path | None) -> None:

@@ -2,7 +2,7 @@
 
 The one home of what the command line and files of points may say about a device. A word becomes a
 field of its Design or Setting, or one of the `NUMERICS`; whatever cannot is a `BadInput` that names
-the key, the value, what is allowed, and the nearest known key. Values are plain numbers in SI.
+the key, the value, what is allowed, and the nearest known key. Values are numbers in SI, or words with a unit.
 """
 
 import difflib
@@ -18,6 +18,7 @@ from diffmicro._device import Device
 from diffmicro.devices import UnknownDevice
 from diffmicro.devices import device as known_device
 from diffmicro.parameters import Parameter, describe, range_text
+from diffmicro.units import UnitError, in_si
 
 NUMERICS = ("method", "steps")
 """Words beside the fields of Design and Setting: how to calculate."""
@@ -181,12 +182,18 @@ def axis(module: Device, key: str, text: str) -> np.ndarray | list[Any]:
     return np.array(values) if numbers else values
 
 
-def one_number(known: Parameter, value: Any) -> float:
-    """One finite number for a field."""
+def one_number(known: Parameter, value: Any, entry: int = 0) -> float:
+    """One finite number for a field, or for one entry of it, in SI: from a number, or from text as `20um`."""
+    own = known.unit.split(", ")
+    own = own[entry % len(own)]
     try:
         if isinstance(value, bool):
             raise ValueError
-        found = float(value)
+        found = in_si(value, own) if isinstance(value, str) else float(value)
+    except UnitError as problem:
+        raise BadInput(
+            f"{known.name} = {value} is not allowed: {problem}. The default is {known.default}."
+        ) from None
     except (TypeError, ValueError, OverflowError):
         several = isinstance(value, list | tuple) or (isinstance(value, str) and "," in value)
         unit = "" if known.unit in ("", "-") else f" in {known.unit}"
@@ -277,7 +284,8 @@ def _array(known: Parameter, value: Any) -> Any:
         parts = np.asarray(rows, object)
         if parts.ndim and any(isinstance(part, list | tuple) for part in parts.ravel()):
             raise TypeError
-        numbers = np.array([one_number(known, part) for part in parts.ravel()]).reshape(parts.shape)
+        found = [one_number(known, part, i) for i, part in enumerate(parts.ravel())]
+        numbers = np.array(found).reshape(parts.shape)
     except BadInput:
         raise
     except (TypeError, ValueError):

@@ -6,7 +6,8 @@ fixed quasi-random nodes around the design, with gradients; fixed nodes make tha
 `spread` compares nodes with linearization, `yield_estimate` counts good parts among random ones.
 
 Nodes: the additive recurrence of Roberts in n dimensions, mirrored, so that linear responses have an exact
-mean. Deviations may be correlated (normal ones). Left out: deviations that are not additive.
+mean. Deviations may be correlated (normal ones), or come from one cause (`Tolerance.moves`). Left out: deviations
+that are not additive.
 """
 
 import math
@@ -22,35 +23,12 @@ from jax.scipy.special import ndtri
 
 from diffmicro.design.problem import Finished, Problem, number, responses_of
 from diffmicro.parameters import whole_number
+from diffmicro.tolerance import Tolerance
 
 Measure = Literal["mean", "quantile", "worst"]
 
 CHUNK = 512
 """Draws of a yield estimate in one batched call."""
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """How a variable deviates: by a standard deviation (normal) or at most by a half width (interval).
-
-    size: in units of the variable, or as a share of its value when `relative`.
-    """
-
-    variable: str
-    size: float
-    relative: bool = True
-    kind: Literal["normal", "interval"] = "normal"
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.size) and self.size > 0):
-            raise ValueError(
-                f"tolerance of {self.variable}: {self.size} is not allowed; it has to be above 0, "
-                "for instance 0.05 for 5 %."
-            )
-        if self.kind not in ("normal", "interval"):
-            raise ValueError(
-                f"tolerance of {self.variable}: kind {self.kind!r} is not normal or interval."
-            )
 
 
 class Deviations(NamedTuple):
@@ -62,10 +40,10 @@ class Deviations(NamedTuple):
     def at(self, x: dict[str, Array], row: Any) -> dict[str, Array]:
         """The values of one deviating part."""
         moved = dict(x)
-        for i, tolerance in enumerate(self.tolerances):
-            value = x[tolerance.variable]
-            size = tolerance.size * (value if tolerance.relative else 1.0)
-            moved[tolerance.variable] = value + size * row[i]
+        for tolerance, deviation in zip(self.tolerances, row, strict=True):
+            for name, share in tolerance.moves:
+                size = tolerance.size * share * (x[name] if tolerance.relative else 1.0)
+                moved[name] = moved[name] + size * deviation
         return moved
 
 
@@ -207,9 +185,9 @@ class _Robust:
             values, jacobian, usable, verdict = problem.evaluate(parts.at(x, row))
             stretch = jnp.ones(len(problem.names))
             for i, tolerance in enumerate(parts.tolerances):
-                if tolerance.relative:
-                    place = problem.names.index(tolerance.variable)
-                    stretch = stretch.at[place].add(tolerance.size * row[i])
+                for name, share in tolerance.moves if tolerance.relative else ():
+                    place = problem.names.index(name)
+                    stretch = stretch.at[place].add(tolerance.size * share * row[i])
             return values, jacobian * stretch[None, :], usable, verdict
 
         values, jacobians, usable, verdicts = _over(one, parts.rows, problem.batched)
@@ -291,9 +269,12 @@ def spread(
     drawn, jacobian, _, _ = problem.evaluate(at)
     steps = []
     for tolerance in parts.tolerances:
-        slope = float(jacobian[0][problem.names.index(tolerance.variable)])
-        size = tolerance.size * (abs(x[tolerance.variable]) if tolerance.relative else 1.0)
-        steps.append(slope * size / (1.0 if tolerance.kind == "normal" else math.sqrt(3.0)))
+        slope = 0.0
+        for name, share in tolerance.moves:
+            value = x[name] if tolerance.relative else 1.0
+            slope += float(jacobian[0][problem.names.index(name)]) * share * value
+        size = tolerance.size / (1.0 if tolerance.kind == "normal" else math.sqrt(3.0))
+        steps.append(slope * size)
     step = np.array(steps)
     matrix = np.eye(len(step)) if correlation is None else np.asarray(correlation, float)
     linear, by_nodes = float(np.sqrt(step @ matrix @ step)), float(np.std(values))
@@ -377,9 +358,8 @@ def _recurrence(count: int, n: int) -> np.ndarray:
 
 
 def _check_known(problem: Problem, tolerances: Sequence[Tolerance]) -> None:
-    for tolerance in tolerances:
-        if tolerance.variable not in problem.names:
+    for name in (name for tolerance in tolerances for name, _ in tolerance.moves):
+        if name not in problem.names:
             raise ValueError(
-                f"robust: {tolerance.variable} is not a variable of the problem; these are: "
-                f"{', '.join(problem.names)}."
+                f"robust: {name} is not a variable of the problem; these are: {', '.join(problem.names)}."
             )

@@ -21,6 +21,7 @@ docs/extending.md; one floor below are `Assembled` and `System`, which `Motion.s
 import equinox as eqx
 
 from diffmicro.dynamics.series import cos, exp, log, power, sin, sin_cos, sqrt, tanh, where
+from diffmicro.dynamics.starts import Approach, periods_field, start_field
 from diffmicro.dynamics.system import Schedule, Step
 from diffmicro.hybrid.check import MotionError
 from diffmicro.hybrid.device import device
@@ -40,6 +41,7 @@ class Setting(eqx.Module):
 
 
 __all__ = [
+    "Approach",
     "Assembled",
     "Coordinate",
     "Coulomb",
@@ -69,12 +71,14 @@ __all__ = [
     "exp",
     "largest",
     "log",
+    "periods_field",
     "power",
     "share",
     "sin",
     "sin_cos",
     "smallest",
     "sqrt",
+    "start_field",
     "tanh",
     "where",
 ]

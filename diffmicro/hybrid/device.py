@@ -17,14 +17,11 @@ from diffmicro.dynamics.orbits import SETTLE, Search
 from diffmicro.hybrid.check import MotionError, checked
 from diffmicro.hybrid.motion import Motion
 from diffmicro.hybrid.observers import Drift, Observer
-from diffmicro.hybrid.steady import Robot, settle, traced
-from diffmicro.parameters import as_arrays, check, output, whole_number
+from diffmicro.hybrid.steady import STEPS, TOLERANCE, Robot, begin, settle, traced
+from diffmicro.parameters import as_arrays, check, describe, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.recheck import ByWarmStart
 from diffmicro.results import RESULTS, code, raise_failure
-
-STEPS = 12
-"""Fewest steps per period."""
 
 Check = Callable[[str, Any, Any], None]
 
@@ -46,6 +43,7 @@ def device(
     """
     motion = motion() if isinstance(motion, type) else motion
     names, observers = tuple(responses), tuple(responses.values())
+    _check_starts(name, motion, Setting)
     robot = Robot(motion, names, observers, _response_class(name, motion, responses))
 
     known = (name, robot, Design, Setting, given.pop("check", check))
@@ -84,10 +82,10 @@ def _respond(name: str, robot: Robot, Design: type, Setting: type, check: Check)
         near: Array | bool = False,
         search: Search = SETTLE,
         window: int = 200,
-        tolerance: Array | float = 1e-9,
+        tolerance: Array | float = TOLERANCE,
         throw: bool = True,
     ) -> Any:
-        """The periodic motion that the robot settles to from rest, or from `start`.
+        """The periodic motion that the robot settles to from `start`, or else as its Setting gets it going.
 
         `steps`: fewest per period. `multiple`: period in drive periods that is tried first. `near`: `start` is
         close to the motion. `window`: periods over which a motion that does not settle is averaged. `tolerance`:
@@ -125,6 +123,17 @@ def _simulate(name: str, robot: Robot, Design: type, Setting: type, check: Check
     return simulate
 
 
+def _check_starts(name: str, motion: Motion, Setting: type) -> None:
+    known = describe(Setting)
+    given = "start" in known and "start_periods" in known
+    if motion.starts and not (given and known["start"].words == ("rest", *motion.starts)):
+        raise MotionError(
+            f"{name}: the motion has starts ({', '.join(motion.starts)}), so its Setting needs two fields: "
+            "start: str = hybrid.start_field(STARTS) and start_periods: int = hybrid.periods_field(), with the "
+            "motion's own starts."
+        )
+
+
 def _check_start(where: str, robot: Robot, start: Any) -> None:
     names = robot.motion.names
     if start is not None and set(start) != set(names):
@@ -135,7 +144,7 @@ def _check_start(where: str, robot: Robot, start: Any) -> None:
 
 def _afresh(robot: Robot) -> Callable[[Any, Any], dict]:
     def afresh(design: Any, setting: Any) -> dict:
-        start = robot.motion.start(*as_arrays((design, setting)))
+        start = begin(robot, *as_arrays((design, setting)))
         return dict(start=start, multiple=jnp.ones((), jnp.int32), near=jnp.asarray(False))
 
     return afresh

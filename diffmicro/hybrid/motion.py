@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro.dynamics.starts import Approach
 from diffmicro.dynamics.system import HybridSystem, Step
 from diffmicro.hybrid.drive import Harmonic, Segmented
 from diffmicro.hybrid.parts import (
@@ -74,6 +75,9 @@ class Motion:
         cls.declared = declared
 
     declared: Mapping[str, Named] = {}
+
+    starts: Mapping[str, Approach] = {}
+    """Ways to get going beside `rest`, by their words; the Setting has `start_field(starts)` for the choice."""
 
     @property
     def by_hand(self) -> bool:

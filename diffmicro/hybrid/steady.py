@@ -20,12 +20,16 @@ from jax.flatten_util import ravel_pytree
 from diffmicro.dynamics.fixed_point import Orbit, PeriodMap
 from diffmicro.dynamics.hybrid import run, trace
 from diffmicro.dynamics.orbits import Search, find_orbit
+from diffmicro.dynamics.starts import approached
 from diffmicro.dynamics.system import Numerics
 from diffmicro.dynamics.window import substitute, window_mean
 from diffmicro.hybrid.motion import Motion
 from diffmicro.hybrid.observers import Drift, Observer, Watched
 from diffmicro.parameters import describe, valid
 from diffmicro.results import RESULTS, code, from_code
+
+STEPS, TOLERANCE = 12, 1e-9
+"""Fewest steps per period, and tolerance of a step [natural units], where nothing else is given."""
 
 ROOM_FOR_EVENTS = 120
 """Advances per period beside the steps in `simulate`: ends of segments, and events to the end of a chatter."""
@@ -101,6 +105,32 @@ def _harmless(given: Any) -> Any:
     return dataclasses.replace(given, **fitting)
 
 
+def begin(robot: Robot, design: Any, setting: Any) -> dict[str, Array]:
+    """The state [SI] from which the robot is left to itself: at rest, or where `setting.start` has led to."""
+    design, setting = jax.lax.stop_gradient((design, setting))
+    names, rest = robot.motion.names, robot.motion.start(design, setting)
+    if not robot.motion.starts or setting.start == "rest":
+        return rest
+    approach = robot.motion.starts[setting.start]
+    parameters, unravel = lumped(design, setting)
+    tolerance = jnp.asarray(TOLERANCE, parameters.dtype)
+
+    def on_the_way(progress: Array) -> tuple[Array, Array]:
+        way = approach.at(design, setting, progress)
+        return lumped(*way)[0], _natural(robot, *way)
+
+    state = jnp.stack([jnp.asarray(rest[name], parameters.dtype) for name in names])
+    mapped = period_map(robot, unravel, STEPS)
+    state = approached(mapped, on_the_way, state, setting.start_periods, tolerance)
+    return dict(zip(names, state, strict=True))
+
+
+def _natural(robot: Robot, design: Any, setting: Any) -> Array:
+    """Natural units of the states that a periodic motion repeats [SI]."""
+    units = robot.motion.units(design, setting)
+    return jnp.stack([jnp.asarray(units[name], float) for name in robot.motion.names])
+
+
 @eqx.filter_jit
 def settle(
     robot: Robot,
@@ -123,9 +153,8 @@ def settle(
     )
     parameters, unravel = lumped(design, setting)
     tolerance = tolerance.astype(parameters.dtype)
-    units = robot.motion.units(design, setting)
-    natural = jnp.stack([jnp.asarray(units[n], parameters.dtype) for n in robot.motion.names])
-    start = robot.motion.start(design, setting) if start is None else start
+    natural = _natural(robot, design, setting).astype(parameters.dtype)
+    start = begin(robot, design, setting) if start is None else start
     origin = jnp.stack([jnp.asarray(start[n], parameters.dtype) for n in robot.motion.names])
     mapped = period_map(robot, unravel, steps)
     orbit = find_orbit(mapped, parameters, origin / natural, search, tolerance, multiple, near)

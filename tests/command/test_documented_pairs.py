@@ -58,6 +58,7 @@ def test_a_response(run):
     assert answer["response"]["sliding_velocity"] == pytest.approx(float(found), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_search(run):
     """With fewer evaluations than the page has."""
     page = "docs/design.md"

@@ -24,7 +24,7 @@ class Design(eqx.Module):
 
 
 MATRIX = dataclasses.replace(
-    wrmma, Design=Design, published_design=Design, cautions={}, check=check
+    wrmma, Design=Design, published_design=Design, cautions={}, process=(), check=check
 )
 
 
@@ -74,7 +74,7 @@ def test_numbers_that_are_not_finite(value):
         assert part in str(problem)
 
 
-@pytest.mark.parametrize("value", ["20um", "big", "", True, {}, 10**400])
+@pytest.mark.parametrize("value", ["twenty", "big", "", True, {}, 10**400])
 def test_what_is_no_number(value):
     problem = bad(rest_gap=value)
     assert problem.status == "invalid_input"
@@ -194,3 +194,28 @@ def test_a_margin_is_a_constraint(text):
     found = parse_constraint(text)
     assert (found.response, found.sense) == ("margin(frequency_ratio)", ">=")
     assert found.bound == pytest.approx(0.03)
+
+
+def test_words_with_units():
+    given = {"rest_gap": "18um", "field": "4 mT", "frequency_ratio": "95%", "density": "8.9g/cm^3"}
+    found = words.point(wrmma, given)
+    assert found.design.rest_gap == pytest.approx(18e-6, rel=1e-15)
+    assert found.setting.field == pytest.approx(4e-3, rel=1e-15)
+    assert found.setting.frequency_ratio == pytest.approx(0.95, rel=1e-15)
+    assert found.design.density == pytest.approx(8900, rel=1e-15)
+    np.testing.assert_allclose(words.axis(wrmma, "field", "1mT:3mT:3"), [1e-3, 2e-3, 3e-3])
+    found = words.point(gripper, {"beam_angle": "297deg,318deg,333deg,4.5"})
+    np.testing.assert_allclose(np.rad2deg(found.design.beam_angle[:3]), [297, 318, 333])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"rest_gap": "18mT"}, "has to be in m"),
+        ({"rest_gap": "18 furlongs"}, "'furlongs' is no unit"),
+        ({"mass_ratio": "2kg"}, "has to be a pure number"),
+    ],
+)
+def test_units_of_another_dimension_are_refused(given, message):
+    with pytest.raises(words.BadInput, match=message):
+        words.point(wrmma, given)

@@ -29,15 +29,9 @@ WEIGHTS = np.array([-1, 9, -45, 45, -9, 1]) / 60
 STEP = 2e-3
 
 
-def slow(*values):
-    return pytest.param(*values, marks=pytest.mark.slow)
-
-
-@pytest.mark.parametrize(
-    "model, asked",
-    [("exact", "closed")]
-    + [slow(m, a) for m in gripper.MODELS for a in ASKED if (m, a) != ("exact", "closed")],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("model", gripper.MODELS)
 def test_gradient_of_every_response_by_every_field(model, asked):
     setting, extra, more = ASKED[asked]
     setting = as_arrays(gripper.published_setting(model=model, **setting))

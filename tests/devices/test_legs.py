@@ -258,6 +258,7 @@ def test_animation_draws_every_frame():
     assert len(figure.axes) == 2
 
 
+@pytest.mark.slow
 def test_second_derivatives_are_right_in_the_air_and_not_a_number_through_impacts(published):
     """Never silently wrong: the event time's derivative is right once only."""
 

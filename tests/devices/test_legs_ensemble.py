@@ -16,6 +16,7 @@ def means(design=None, **setting):
     return ensemble(design, legs.published_setting(window=0.26, **setting), BEGIN)
 
 
+@pytest.mark.slow
 def test_all_starts_of_a_periodic_motion_have_its_statistics():
     found = means()
     # Values of `test_legs`: a separate program's, to 0.1 %.

@@ -100,6 +100,7 @@ def shaken():
     return jax.jit(lanes)(jnp.array([6e-6, 1e-6, -1.0, jnp.nan]))
 
 
+@pytest.mark.slow
 def test_lanes_that_are_bad_are_alone_and_what_sticks_is_stalled(shaken):
     assert list(words(shaken.result)) == ["ok", "stalled", "out_of_range", "out_of_range"]
     assert np.isnan(shaken.velocity[2:]).all() and np.isnan(shaken.stick[2:]).all()
@@ -114,6 +115,7 @@ def test_a_gradient_says_that_the_motion_is_symmetric():
     assert "symmetric and does not drift" in reason_text(certificate)
 
 
+@pytest.mark.slow
 def test_a_motion_that_is_symmetric_does_not_drift(shaken):
     speed = 6e-6 / 1e-6 / (2 * np.pi * 100)
     assert abs(float(shaken.velocity[0])) < 1e-9 * speed

@@ -23,7 +23,13 @@ friction of the jaws, contact of bodies and arcs with each other (`clearance` te
 
 from diffmicro._device import Device, Method
 from diffmicro.devices.gripper.boundaries import LIMITS
-from diffmicro.devices.gripper.design import Design, Setting, published_design, published_setting
+from diffmicro.devices.gripper.design import (
+    PROCESS,
+    Design,
+    Setting,
+    published_design,
+    published_setting,
+)
 from diffmicro.devices.gripper.response import (
     FEWEST_SEGMENTS,
     NEAR,
@@ -68,6 +74,7 @@ DEVICE = Device(
     published_design=published_design,
     published_setting=published_setting,
     methods=(Method("equilibrium", steps=arcs.SEGMENTS),),
+    process=PROCESS,
     recheck=ByResolution(coarser),
     check=check_point,
     objection=objection,
@@ -77,6 +84,7 @@ DEVICE = Device(
 )
 
 __all__ = [
+    "PROCESS",
     "MODELS",
     "CLOSED",
     "CLOSEST",

@@ -8,6 +8,7 @@ from jax import Array
 
 from diffmicro.mechanics.linkage import MODELS
 from diffmicro.parameters import parameter
+from diffmicro.tolerance import Tolerance
 
 _ANGLES = tuple(math.radians(a) for a in (300.0, 320.0, 330.0, 250.0))
 
@@ -168,6 +169,15 @@ class Setting(eqx.Module):
         "of the exact model, inextensible and unshearable, or extensible (and shearable)",
         words=("inextensible", "extensible"),
     )
+
+
+PROCESS = (
+    Tolerance("etch", 0.1e-6, relative=False, moves=(("section_height", -2.0),)),
+    Tolerance("section_width", 0.01),
+    Tolerance("young", 0.02),
+)
+"""How parts deviate where nothing else is said: ours, for silicon etched through its device layer. The etch takes
+as much from both sides of every beam."""
 
 
 def published_design(**overrides: Any) -> Design:

@@ -28,6 +28,7 @@ from diffmicro._device import Device, Method
 from diffmicro.devices.legs.boundaries import LIMITS
 from diffmicro.devices.legs.design import (
     FITTED,
+    PROCESS,
     Design,
     Setting,
     published_design,
@@ -52,6 +53,7 @@ DEVICE = Device(
     published_design=published_design,
     published_setting=published_setting,
     methods=(Method("event", steps=STEPS),),
+    process=PROCESS,
     recheck=ByWarmStart(nearby),
     check=check_point,
     objection=objection,
@@ -61,6 +63,7 @@ DEVICE = Device(
 )
 
 __all__ = [
+    "PROCESS",
     "lump",
     "free_amplitude",
     "DEVICE",

@@ -24,7 +24,13 @@ Left out: rotation of hemispheres and runner, normal vibration.
 
 from diffmicro._device import Device, Method
 from diffmicro.devices.stickslip.boundaries import LIMITS
-from diffmicro.devices.stickslip.design import Design, Setting, published_design, published_setting
+from diffmicro.devices.stickslip.design import (
+    PROCESS,
+    Design,
+    Setting,
+    published_design,
+    published_setting,
+)
 from diffmicro.devices.stickslip.response import (
     HIGHEST,
     ON_REQUEST,
@@ -54,6 +60,7 @@ DEVICE = Device(
     published_design=published_design,
     published_setting=published_setting,
     methods=(Method("periodic", steps=STEPS),),
+    process=PROCESS,
     recheck=ByResolution(coarser),
     check=check_point,
     objection=objection,
@@ -63,6 +70,7 @@ DEVICE = Device(
 )
 
 __all__ = [
+    "PROCESS",
     "DEVICE",
     "Design",
     "FLATTEST",

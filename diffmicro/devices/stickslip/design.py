@@ -7,6 +7,7 @@ from jax import Array
 
 from diffmicro.mechanics.presliding import SINGLE_STATE_LAWS
 from diffmicro.parameters import parameter
+from diffmicro.tolerance import Tolerance
 
 LAWS = ("mdr", "masing", *SINGLE_STATE_LAWS)
 """Laws of friction."""
@@ -189,6 +190,14 @@ class Setting(eqx.Module):
     memory: int = parameter(
         512, "reversals that masing remembers", "-", low=2, high=10**5, whole=True
     )
+
+
+PROCESS = (
+    Tolerance("radius", 0.01),
+    Tolerance("preload", 0.05),
+    Tolerance("amplitude", 0.03),
+)
+"""How drives deviate where nothing else is said: ours, for ruby hemispheres on shear piezos."""
 
 
 def published_design(**overrides: Any) -> Design:

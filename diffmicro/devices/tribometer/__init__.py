@@ -23,6 +23,7 @@ the drive of the vibration.
 from diffmicro._device import Device, Method
 from diffmicro.devices.tribometer.boundaries import LIMITS
 from diffmicro.devices.tribometer.design import (
+    PROCESS,
     Design,
     Setting,
     law_of,
@@ -54,6 +55,7 @@ DEVICE = Device(
     published_design=published_design,
     published_setting=published_setting,
     methods=(Method("steady", steps=STEPS),),
+    process=PROCESS,
     recheck=ByResolution(coarser),
     check=check_point,
     objection=objection,
@@ -62,6 +64,7 @@ DEVICE = Device(
 )
 
 __all__ = [
+    "PROCESS",
     "DEVICE",
     "Design",
     "KINK",

@@ -6,6 +6,7 @@ import equinox as eqx
 from jax import Array
 
 from diffmicro.parameters import parameter
+from diffmicro.tolerance import Tolerance
 
 LAWS = {"oop": ("coulomb", "mdr"), "ipi": ("quasistatic", "dynamic"), "ipp": ("quasistatic",)}
 """The laws of friction for each direction, the usual one first."""
@@ -105,6 +106,14 @@ class Setting(eqx.Module):
         source="sections 4.3 to 4.5",
         words=("coulomb", "mdr", "dynamic", "quasistatic"),
     )
+
+
+PROCESS = (
+    Tolerance("probe_mass", 0.01),
+    Tolerance("normal_force", 0.03),
+    Tolerance("vibration_velocity", 0.03),
+)
+"""How set-ups deviate where nothing else is said: ours."""
 
 
 def published_design(**overrides: Any) -> Design:

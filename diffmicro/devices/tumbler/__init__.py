@@ -19,7 +19,13 @@ bodies that are not symmetric under half a turn.
 
 from diffmicro._device import Device
 from diffmicro.devices.tumbler.boundaries import LIMITS
-from diffmicro.devices.tumbler.design import Design, Setting, published_design, published_setting
+from diffmicro.devices.tumbler.design import (
+    PROCESS,
+    Design,
+    Setting,
+    published_design,
+    published_setting,
+)
 from diffmicro.devices.tumbler.drift import stall_field
 from diffmicro.devices.tumbler.response import (
     HOPS,
@@ -51,6 +57,7 @@ DEVICE = Device(
     published_design=published_design,
     published_setting=published_setting,
     methods=METHODS,
+    process=PROCESS,
     recheck=ByWarmStart(nearby, tolerance=1e-10),
     check=check_point,
     objection=objection,
@@ -61,6 +68,7 @@ DEVICE = Device(
 )
 
 __all__ = [
+    "PROCESS",
     "stall_field",
     "DEVICE",
     "Design",

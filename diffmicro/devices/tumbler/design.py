@@ -7,6 +7,7 @@ import numpy as np
 from jax import Array
 
 from diffmicro.parameters import parameter
+from diffmicro.tolerance import Tolerance
 
 
 class Design(eqx.Module):
@@ -163,6 +164,14 @@ class Setting(eqx.Module):
         source="eq. 12",
         words=("force", "friction"),
     )
+
+
+PROCESS = (
+    Tolerance("edge", 1e-6, False, "interval", (("length", 2.0), ("width", 2.0))),
+    Tolerance("thickness", 0.02),
+    Tolerance("magnetization", 0.05),
+)
+"""How parts deviate where nothing else is said: ours, for lithography in a spun resist that is magnetized."""
 
 
 def published_design(**overrides: Any) -> Design:

@@ -25,6 +25,7 @@ friction and impact (the floor transmits no impulse while the hammer hits the bo
 from diffmicro._device import Device
 from diffmicro.devices.wrmma.design import (
     CAUTIONS,
+    PROCESS,
     Design,
     Setting,
     published_design,
@@ -58,6 +59,7 @@ DEVICE = Device(
     published_design=published_design,
     published_setting=published_setting,
     methods=METHODS,
+    process=PROCESS,
     recheck=ByWarmStart(nearby, afresh),
     check=check_point,
     objection=objection,
@@ -71,6 +73,7 @@ DEVICE = Device(
 )
 
 __all__ = [
+    "PROCESS",
     "CAUTIONS",
     "DEVICE",
     "Design",

@@ -5,7 +5,16 @@ from typing import Any
 import equinox as eqx
 from jax import Array
 
+from diffmicro.dynamics.starts import Approach, periods_field, start_field
 from diffmicro.parameters import parameter
+from diffmicro.tolerance import Tolerance
+
+STARTS = {
+    "ramp": Approach("field", 0.0),
+    "sweep_up": Approach("frequency_ratio", 0.8),
+    "sweep_down": Approach("frequency_ratio", 1.25),
+}
+"""What is brought in over the periods of a start, and from which share of its value."""
 
 
 class Design(eqx.Module):
@@ -134,6 +143,8 @@ class Setting(eqx.Module):
         source="eqs. 10, 17",
         words=("square", "sine"),
     )
+    start: str = start_field(STARTS, "section III: from rest")
+    start_periods: int = periods_field()
 
 
 CAUTIONS = {
@@ -141,6 +152,14 @@ CAUTIONS = {
     for name in ("width", "height", "device_length")
 }
 """Parameters that are better left alone in an optimization, and why."""
+
+
+PROCESS = (
+    Tolerance("mass_ratio", 0.02, kind="interval"),
+    Tolerance("rest_gap", 1e-6, relative=False, kind="interval"),
+    Tolerance("tethered_frequency", 0.02, kind="interval"),
+)
+"""How parts deviate where nothing else is said: ours, for bars and springs that are assembled by hand."""
 
 
 def published_design(**overrides: Any) -> Design:

@@ -13,12 +13,13 @@ from diffmicro.devices.wrmma import scheme
 from diffmicro.devices.wrmma.design import Design, Setting
 from diffmicro.devices.wrmma.lumped import drive_period, eta, lump
 from diffmicro.devices.wrmma.rules import check_point
+from diffmicro.devices.wrmma.start import begin, legal, numbers, units
 from diffmicro.devices.wrmma.steady import MotionState, Observed, period_map
 from diffmicro.dynamics import moreau
 from diffmicro.dynamics.fixed_point import Orbit
 from diffmicro.dynamics.orbits import SETTLE, Search, find_orbit, unstable
 from diffmicro.dynamics.window import WindowMean, substitute, window_mean
-from diffmicro.parameters import as_arrays, output, valid, whole_number
+from diffmicro.parameters import as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.results import RESULTS, code, finite_if_ok, from_code, raise_failure
 
@@ -63,10 +64,10 @@ def nearby(response: Response, tolerance: Array | float) -> dict:
 
 
 def afresh(design: Design, setting: Setting) -> dict:
-    """Arguments of `respond`, those of `nearby`, where nothing is known yet: at rest."""
-    still = jnp.zeros_like(design.rest_gap)
-    start = MotionState(gap=jnp.asarray(design.rest_gap), gap_rate=still, body_speed=still)
-    return dict(start=start, multiple=jnp.ones((), jnp.int32), near=jnp.asarray(False))
+    """Arguments of `respond`, those of `nearby`, where nothing is known yet."""
+    return dict(
+        start=begin(design, setting), multiple=jnp.ones((), jnp.int32), near=jnp.asarray(False)
+    )
 
 
 def objection(response: Response, design: Design, setting: Setting, of: str, method: str) -> Array:
@@ -94,7 +95,7 @@ def respond(
     tolerance: Array | float = 1e-9,
     throw: bool = True,
 ) -> Response:
-    """The steady motion that the robot settles to from rest, or from `start`.
+    """The steady motion that the robot settles to from `start`, or else as `setting.start` gets it going.
 
     `steps`: fewest steps per period, 12 for the event method; time steps per period, 1000, for Moreau's.
     `multiple`: period of the motion in drive periods that is tried first.
@@ -141,17 +142,13 @@ def _respond(
     search: Search,
     window: int,
 ) -> Response:
-    legal = valid(design, setting) & jnp.all(design.rest_gap < design.device_length)
-    parameters, unravel = ravel_pytree(lump(design, setting))
-    # Bad lanes run on harmless numbers, so that they end, and are blanked afterwards.
-    harmless, _ = ravel_pytree(lump(*as_arrays((Design(), Setting()))))
-    parameters = jnp.where(legal, parameters, harmless.astype(parameters.dtype))
+    allowed = legal(design, setting)
+    parameters = numbers(design, setting)
+    _, unravel = ravel_pytree(lump(design, setting))
     tolerance = tolerance.astype(parameters.dtype)
-    speed_unit = design.rest_gap / drive_period(design, setting)
-    origin = jnp.zeros(3, parameters.dtype).at[0].set(1.0)
-    if start is not None:
-        scaled = jnp.stack([start.gap, start.gap_rate, start.body_speed])
-        origin = scaled / jnp.stack([design.rest_gap, speed_unit, speed_unit])
+    start = begin(design, setting) if start is None else start
+    scaled = jnp.stack([start.gap, start.gap_rate, start.body_speed])
+    origin = (scaled / units(design, setting)).astype(parameters.dtype)
 
     if method == "moreau":
         mapped = scheme.period_map(unravel, steps)
@@ -168,13 +165,13 @@ def _respond(
             return z, seen[0]
 
         average = window_mean(go_on, orbit.arrived[0], window, ~(orbit.accepted | near))
-    return finite_if_ok(_in_units(design, setting, legal, near, orbit, average))
+    return finite_if_ok(_in_units(design, setting, allowed, near, orbit, average))
 
 
 def _in_units(
     design: Design,
     setting: Setting,
-    legal: Array,
+    allowed: Array,
     near: Array | bool,
     orbit: Orbit,
     average: WindowMean | None,
@@ -195,9 +192,9 @@ def _in_units(
     # Where the orbit is refused its derivative, NaN, goes with the number that stands in its place.
     displacement = substitute(jax.lax.stop_gradient(known), mean)
 
-    numbers = jnp.where(settled & legal, 1.0, jnp.nan)
-    shown = jnp.where(legal, 1.0, jnp.nan)
-    gap_state = state * jnp.stack([design.rest_gap, speed_unit, speed_unit])
+    numbers = jnp.where(settled & allowed, 1.0, jnp.nan)
+    shown = jnp.where(allowed, 1.0, jnp.nan)
+    gap_state = state * units(design, setting)
     return Response(
         velocity=displacement * speed_unit * shown,
         velocity_spread=spread * speed_unit * shown,
@@ -205,11 +202,11 @@ def _in_units(
         impacts=observed.impacts / periods * numbers,
         stick_fraction=observed.stick_time / periods * numbers,
         peak_body_speed=observed.peak_speed * speed_unit * numbers,
-        period_multiple=jnp.where(settled & legal, periods, 0),
+        period_multiple=jnp.where(settled & allowed, periods, 0),
         multiplier=orbit.multiplier * shown,
         eta=eta(design, setting) * shown,
         result=from_code(
-            jnp.where(legal, _outcome(orbit, displacement), code(RESULTS.out_of_range))
+            jnp.where(allowed, _outcome(orbit, displacement), code(RESULTS.out_of_range))
         ),
         residual=orbit.residual,
         margin=observed.margin * numbers,

@@ -1,0 +1,101 @@
+"""Numbers with units, as people write them: `20um`, `5mT`, `27deg`, `200MPa`, `3mm/s`, `5%`.
+
+`in_si` turns such a word into the SI number of a field and refuses one of another dimension. A number without a
+unit is SI already. Left out: units that are no multiple of SI's (inch, gauss) and temperatures.
+"""
+
+import math
+import re
+from functools import cache
+from typing import NamedTuple
+
+
+class Unit(NamedTuple):
+    """factor: to SI [-]. powers: of kg, m, s and A."""
+
+    factor: float
+    powers: tuple[int, int, int, int] = (0, 0, 0, 0)
+
+    def times(self, other: "Unit", power: int) -> "Unit":
+        powers = tuple(a + power * b for a, b in zip(self.powers, other.powers, strict=True))
+        return Unit(self.factor * other.factor**power, powers)  # pyright: ignore[reportArgumentType]
+
+
+SYMBOLS = {
+    "m": Unit(1.0, (0, 1, 0, 0)),
+    "g": Unit(1e-3, (1, 0, 0, 0)),
+    "s": Unit(1.0, (0, 0, 1, 0)),
+    "A": Unit(1.0, (0, 0, 0, 1)),
+    "Hz": Unit(1.0, (0, 0, -1, 0)),
+    "N": Unit(1.0, (1, 1, -2, 0)),
+    "Pa": Unit(1.0, (1, -1, -2, 0)),
+    "J": Unit(1.0, (1, 2, -2, 0)),
+    "W": Unit(1.0, (1, 2, -3, 0)),
+    "V": Unit(1.0, (1, 2, -3, -1)),
+    "C": Unit(1.0, (0, 0, 1, 1)),
+    "F": Unit(1.0, (-1, -2, 4, 2)),
+    "T": Unit(1.0, (1, 0, -2, -1)),
+    "rad": Unit(1.0),
+    "deg": Unit(math.pi / 180),
+    "%": Unit(0.01),
+    "-": Unit(1.0),
+    "1": Unit(1.0),
+}
+"""Units by their symbols; an angle is a pure number."""
+
+PREFIXES = {"f": 1e-15, "p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "c": 1e-2, "k": 1e3}
+PREFIXES |= {"\u00b5": 1e-6, "\u03bc": 1e-6, "M": 1e6, "G": 1e9}
+WITHOUT_PREFIX = ("deg", "%", "-", "1", "rad")
+
+NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(1/.*?|[^\W\d].*?|%)?\s*")
+
+
+class UnitError(ValueError):
+    """A unit that is not known, or of another dimension than the field."""
+
+
+def in_si(text: str, unit: str) -> float:
+    """The number of a word such as `20um` in SI, for a field whose SI unit is `unit`.
+
+    What is no number, with or without a unit, is a plain ValueError.
+    """
+    found = NUMBER.fullmatch(text)
+    if not found or found[2] is None:
+        return float(text)
+    given, wanted = parsed(found[2]), parsed(unit or "-")
+    if given.powers != wanted.powers:
+        name = "a pure number" if unit in ("", "-") else f"in {unit}"
+        raise UnitError(f"{text.strip()} has another dimension; it has to be {name}")
+    return float(found[1]) * given.factor
+
+
+@cache
+def parsed(text: str) -> Unit:
+    """`um`, `mm/s`, `kg/m^3`, `N s/m` as factor and powers; `/` divides by the one unit after it."""
+    whole, parts = Unit(1.0), re.findall(r"[/*]?\s*[^\s/*]+", text)
+    if "".join("".join(parts).split()) != "".join(text.split()):
+        raise _unknown(text)
+    for part in parts:
+        found = re.fullmatch(r"([/*]?)\s*([^\s\d^/*-]+|-|1)(?:\^?(-?\d))?", part)
+        if not found:
+            raise _unknown(text)
+        power = int(found[3] or 1) * (-1 if found[1] == "/" else 1)
+        whole = whole.times(_symbol(found[2], text), power)
+    return whole
+
+
+def _symbol(symbol: str, text: str) -> Unit:
+    if symbol in SYMBOLS:
+        return SYMBOLS[symbol]
+    prefix, rest = symbol[:1], symbol[1:]
+    if prefix in PREFIXES and rest in SYMBOLS and rest not in WITHOUT_PREFIX:
+        return SYMBOLS[rest]._replace(factor=PREFIXES[prefix] * SYMBOLS[rest].factor)
+    raise _unknown(text)
+
+
+def _unknown(text: str) -> UnitError:
+    known = ", ".join(s for s in SYMBOLS if s not in ("-", "1"))
+    return UnitError(
+        f"{text!r} is no unit that is known here; known are {known}, with the prefixes "
+        f"{' '.join(p for p in PREFIXES if p.isascii())}, as in 20um, 5mT, 3mm/s"
+    )
