@@ -224,8 +224,7 @@ class _Survey:
                 continue
             point = put(design, setting, {plane.keys[0]: jnp.asarray(x)})
             family = plane.family
-            start = family.natural(*point, None) if z is None else z
-            response = respond_from(self.device, family, *point, start)
+            response = respond_from(self.device, family, *point, z)
             self.simulations += 1
             if not int(response.period_multiple):
                 continue

@@ -4,6 +4,7 @@ for."""
 from collections.abc import Sequence
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from diffmicro._device import Device
@@ -67,6 +68,10 @@ def span(
     device: Device, design: Any, setting: Any, key: str, between: tuple[float, float] | None
 ) -> tuple[float, float]:
     """Where boundaries along a parameter are looked for; ValueError for what cannot be looked along."""
+    if jnp.result_type(float) != jnp.float64:
+        raise ValueError(
+            f"{device.name}.boundaries need double precision: call diffmicro.configure(double=True) first."
+        )
     known = device.parameters.get(key)
     where = f"{device.name}.boundaries: along {key}"
     numbers = [n for n, p in device.parameters.items() if p.differentiable and () in p.shapes]

@@ -60,7 +60,8 @@ def settled(
     """The motion from `start`; `NoResult` where it does not settle."""
     assert device.orbits is not None
     family: Periodic = hooked(device.orbits)(design, setting, steps)
-    response = respond_from(device, family, design, setting, family.natural(design, setting, start))
+    z = None if start is None else family.natural(design, setting, start)
+    response = respond_from(device, family, design, setting, z)
     return followed(device, design, setting, key, low, high, steps, response, start)
 
 
@@ -96,6 +97,9 @@ def followed(
 
 
 def respond_from(device: Device, family: Periodic, design: Any, setting: Any, z: Any) -> Any:
+    """The response from the state z; from the start that the setting says without one."""
+    if z is None:
+        return device.respond(design, setting, throw=False)
     start = family.physical(design, setting, jnp.asarray(z))
     return device.respond(design, setting, start=start, throw=False)
 
@@ -237,10 +241,16 @@ def _start_lost(motion: Motion, trail: list[Point], side: str) -> Boundary | Non
         course.motions,
         design,
         setting,
-        course.motions.natural(design, setting, motion.start),
+        _start_of(motion, design, setting),
     )
     there = word(response.result)
     return Boundary(motion.key, side, "start_lost", at, motion.here, {}, False, there, judged)
+
+
+def _start_of(motion: Motion, design: Any, setting: Any) -> Any:
+    if motion.start is None:
+        return None
+    return motion.course.motions.natural(design, setting, motion.start)
 
 
 def _leads_there(motion: Motion, point: Point) -> bool:
@@ -251,7 +261,7 @@ def _leads_there(motion: Motion, point: Point) -> bool:
     design, setting = course.line.at(course.value(point.at))
     family = course.motions
     response = respond_from(
-        motion.device, family, design, setting, family.natural(design, setting, motion.start)
+        motion.device, family, design, setting, _start_of(motion, design, setting)
     )
     if int(response.period_multiple) != course.periods:
         return False

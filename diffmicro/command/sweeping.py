@@ -153,8 +153,9 @@ def check_files(out: Path, plot: Path | None) -> None:
         writer(out)
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
+    if out is not None:
+        _check_place(out)
     check_figure(plot)
-    _check_place(out)
 
 
 def check_figure(plot: Path | None) -> None:

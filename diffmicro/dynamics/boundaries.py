@@ -33,6 +33,7 @@ from diffmicro.dynamics.branches import (
     next_point,
 )
 from diffmicro.dynamics.course import Course
+from diffmicro.dynamics.landing import Landing, land, largest, normal_at, soonest
 from diffmicro.dynamics.periodic import (
     Look,
     Periodic,
@@ -47,15 +48,6 @@ from diffmicro.dynamics.sequence import NUMBERS
 STRIDE = Stride(longest=0.25, points=1000)
 """Steps along a branch on the way to its next boundary; the range is `course.WIDE` long."""
 
-LANDED = 1e-7
-"""Distance [natural units] from which the rest of an approach is one linear step."""
-
-APPROACH = 0.02
-"""What is left of such a number after one step of the approach, which stays on its own side."""
-
-LANDINGS = 60
-"""Most steps of an approach, those taken back included."""
-
 FLAT = 1e-9
 """Share of the parameter in the tangent, or distance of a multiplier from the unit circle, that counts as none."""
 
@@ -67,9 +59,6 @@ FARTHEST = 0.2
 
 CLOSE_BY = 30
 """How much farther than the parameter a motion may move across a change of its sequence."""
-
-CANDIDATES = 4
-"""Numbers of `sequence` that are tried in turn where a branch stops, the nearest first."""
 
 NEIGHBOR = 1e-3
 """First step along a branch to a boundary that is known nearby."""
@@ -86,9 +75,10 @@ class Change(NamedTuple):
 
     kind: see the module docstring. at: the point (z, share of s). tangent: of the branch there, on the side
     that is kept. covector: c, over q; None: there is none. place: which number of `sequence` vanishes (phase,
-    guard, kind), or None. kept, behind: passes on both sides. residual: |P z - z|. separation: smallest
-    singular value over the next one where there is to be a null vector, so small is good. ends: whether no
-    stable motion goes on behind it."""
+    guard, kind), or None. kept_here: whether the derivatives are those of the side that comes first. here,
+    behind: passes on both sides. residual: |P z - z|. separation: smallest singular value over the next one where
+    there is to be a null vector, so small is good. ends: whether no stable motion goes on behind it.
+    """
 
     kind: str
     at: np.ndarray
@@ -210,7 +200,7 @@ def fold_change(course: Course, point: Point) -> Change:
     left, sizes, _ = np.linalg.svd(matrix[:, :-1])
     covector = left[:, -1] @ seen.matrix[:, len(point.at) - 1 :]
     separation = sizes[-1] / (sizes[-2] if len(sizes) > 1 else max(1.0, sizes[-1]))
-    residual = _size(defect)
+    residual = largest(defect)
     return Change(
         "fold",
         point.at,
@@ -234,7 +224,7 @@ def multiplier_change(course: Course, point: Point) -> Change:
     values, right = np.linalg.eig(by_state)
     one = int(np.argmax(np.abs(values)))
     mu, v = values[one], right[:, one]
-    residual = _size(defect)
+    residual = largest(defect)
     others = np.sort(np.abs(np.abs(values) - 1))
     pair = 2 if abs(mu.imag) > FLAT else 1
     separation = float(others[0] / others[pair]) if len(others) > pair else float(others[0])
@@ -282,7 +272,7 @@ def _sequence_change(
     sides = [here]
     if behind is not None:
         sides.append(behind._replace(tangent=-behind.tangent))
-    tries = [(side, place) for side in sides for place in _nearest(course, side, reach)]
+    tries = [(side, place) for side in sides for place in soonest(course, side, reach)]
     # What only touches zero is regular on the side where it does not cross; on the other one it has a square root.
     order = {"dip": 0, "crossing": 2}
     for side, place in sorted(tries, key=lambda t: order.get(NUMBERS[t[1][2]], 1)):
@@ -306,73 +296,6 @@ def _straight_on(course: Course, here: Point, stride: Stride) -> Point | None:
     return found if max(radius(found), radius(here)) < 1 else None
 
 
-def _nearest(course: Course, here: Point, reach: float) -> list[tuple[int, int, int]]:
-    """The numbers of the sequence that vanish soonest along the tangent, by their slopes."""
-    seen: Look = here.observed
-    slopes = course.by_point(seen, here.at, seen.slopes) @ here.tangent
-    falling = slopes < 0
-    ahead = np.where(falling, seen.numbers / np.where(falling, -slopes, 1.0), np.inf)
-    order = np.argsort(ahead)[:CANDIDATES]
-    near = order[ahead[order] < 2 * reach]
-    return [(int(i), int(j), int(k)) for i, j, k in seen.places[near]]
-
-
-def _number(seen: Look, place: tuple[int, int, int]) -> int | None:
-    """Which of a pass's numbers is at a place."""
-    found = np.flatnonzero(np.all(seen.places == np.array(place), axis=1))
-    return int(found[0]) if len(found) else None
-
-
-class Landing(NamedTuple):
-    """Where an approach ended, and |P z - z| of its last pass."""
-
-    point: Point
-    residual: float
-
-
-def _size(vector: np.ndarray) -> float:
-    return float(np.max(np.abs(vector)))
-
-
-def land(course: Course, start: Point, place: tuple[int, int, int], reach: float) -> Landing | None:
-    """The motion within `reach` at which the number at a place vanishes, approached on the sequence of `start`;
-    its pass and derivatives are those of the last point of the approach."""
-    at, share = start.at, 1.0
-    defect, seen, matrix = course.evaluate(at)
-    first = seen
-    for _ in range(LANDINGS):
-        number = _number(seen, place)
-        if number is None:
-            return None
-        g = float(seen.numbers[number])
-        row = course.by_point(seen, at, seen.slopes[number][None])
-        bordered = np.vstack([matrix, row])
-        try:
-            step = np.linalg.solve(bordered, -np.append(defect, g))
-            careful = np.linalg.solve(bordered, -np.append(defect, (1 - APPROACH) * g))
-        except np.linalg.LinAlgError:
-            return None
-        if _size(step) < LANDED and _size(defect) < LANDED:
-            if np.linalg.norm(at - start.at) > reach:
-                return None
-            tangent = np.linalg.svd(matrix)[2][-1]
-            tangent = tangent if tangent @ start.tangent >= 0 else -tangent
-            by_state = matrix[:, :-1] + np.eye(len(at) - 1)
-            return Landing(Point(at + step, seen, by_state, tangent, start.side, 0), _size(defect))
-        trial = course.evaluate(at + share * careful)
-        stays = trial[1].events is not None and same_sequence(trial[1], first)
-        stays = stays and bool(np.all(np.isfinite(trial[2])))
-        stays = stays and _number(trial[1], place) is not None
-        if not stays:
-            share /= 4
-            if share < 1e-6:
-                return None
-            continue
-        at, (defect, seen, matrix) = at + share * careful, trial
-        share = min(1.0, 4 * share)
-    return None
-
-
 def sequence_change(
     course: Course,
     landing: Landing,
@@ -384,7 +307,7 @@ def sequence_change(
     """What happens where a number vanishes; None where the sequence goes on unchanged behind it. `kept_here`:
     whether it was approached from here, not from behind."""
     point, residual = landing
-    covector, separation = _of_landing(point, place)
+    covector, separation = normal_at(point, place)
     other = behind.observed if behind is not None else _ahead(course, point, here)
     if other is None or same_sequence(other, here.observed):
         return None
@@ -443,7 +366,7 @@ def relocated(course: Course, change: Change) -> Change | None:
         landed = land(course, start, change.place, FARTHEST)
         if landed is not None:
             point, residual = landed
-            covector, separation = _of_landing(point, change.place)
+            covector, separation = normal_at(point, change.place)
             return change._replace(
                 at=point.at,
                 tangent=point.tangent,
@@ -452,15 +375,3 @@ def relocated(course: Course, change: Change) -> Change | None:
                 separation=separation,
             )
     return None
-
-
-def _of_landing(point: Point, place: tuple[int, int, int]) -> tuple[np.ndarray, float]:
-    """Covector and separation where a number vanishes: the left null vector of A with the row g_z."""
-    seen: Look = point.observed
-    number = _number(seen, place)
-    assert number is not None
-    size = len(point.at) - 1
-    by_q = np.vstack([seen.matrix[:, size:], seen.slopes[number][None, size:]])
-    by_z = np.vstack([seen.matrix[:, :size] - np.eye(size), seen.slopes[number][None, :size]])
-    left, sizes, _ = np.linalg.svd(by_z)
-    return left[:, -1] @ by_q, float(1.0 / (1.0 + sizes[-1]))
