@@ -44,7 +44,7 @@ def draw(result: Result, path: Path) -> None:
 STUDY = Study(
     "gripper_rotation",
     problem,
-    options={"method": "sqp", "budget": 160},
+    options={"method": "sqp", "budget": 800},
     random_designs=500,
     draw=draw,
     show={
