@@ -19,6 +19,7 @@ from diffmicro.design.run import Run, Spent
 from diffmicro.design.sqp import CONVERGED, SEARCHING
 from diffmicro.design.sqp import sqp as sqp_transformation
 from diffmicro.design.starts import Starts
+from diffmicro.sweep.lanes import HASTY
 
 ABREAST = 4
 """Searches side by side, where a problem evaluates a batch together."""
@@ -157,7 +158,8 @@ def _sqp_steps(constraints: int, tolerance: float) -> Callable:
         )
         return jnp.clip(jnp.asarray(optax.apply_updates(u, moves)), 0.0, 1.0), state
 
-    return jax.jit(step)
+    # One step an evaluation: compiling is what counts.
+    return jax.jit(step, compiler_options=HASTY)
 
 
 def slsqp(
