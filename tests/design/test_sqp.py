@@ -320,6 +320,25 @@ def test_a_step_that_a_bound_stops_meets_it_to_the_last_bit():
     assert float(found.step[0]) == low[0] and float(found.step[1]) == high[1]
 
 
+def test_no_rounding_leads_over_a_bound(rng):
+    """Bounds that binary fractions miss, from many places: u + step stays inside, and next to the bound."""
+    low, high = jnp.array([0.1, -0.7, 1e3]), jnp.array([0.3, 0.1, 1.1e3])
+    optimizer = sqp(0, lower=low, upper=high)
+    sign = jnp.array([1.0, -1.0, 1.0])
+
+    @jax.jit
+    @jax.vmap
+    def landed(u):
+        steps, _ = optimizer.update(1e3 * sign, optimizer.init(u), u, value=0.0)
+        return optax.apply_updates(u, steps)
+
+    ends = landed(low[None, :] + (high - low)[None, :] * rng.random((1000, 3)))
+    ends, low, high = np.asarray(ends), np.array(low)[None, :], np.array(high)[None, :]
+    assert np.all(ends >= low) and np.all(ends <= high)
+    near = np.minimum(np.abs(ends - low), np.abs(ends - high)) / np.abs(high)
+    assert near.max() < 1e-14
+
+
 def test_single_precision_is_enough_for_a_layer():
     program = (jnp.eye(3), jnp.array([1.0, -2, 0.5]), jnp.array([0.2]), jnp.ones((1, 3)))
     sides = (-jnp.ones(3), jnp.ones(3))
