@@ -49,7 +49,7 @@ def draw(result: Result, path: Path) -> None:
 STUDY = Study(
     "gripper_workspace",
     problem,
-    options={"method": "sqp", "budget": 80},
+    options={"method": "sqp", "budget": 120},
     random_designs=0,
     draw=draw,
     show={

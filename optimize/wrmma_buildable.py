@@ -1,12 +1,12 @@
 """A WRMMA that can be built: fast, and far enough from the end of its motion for parts to keep it.
 
 The fastest design of `wrmma_speed` stands at an edge twice: its start from rest is lost 0.003 % above its drive
-frequency, and the motion itself ends at a fold a few percent further (its gap collapses). So two things change here.
-The field is raised slowly (`start="ramp"`), which leads to the motion wherever there is one. And the search keeps a
-margin: the fold, along the drive frequency, stays a share of the frequency away. The share is raised until at least
-95 % of fabricated parts (mass ratio +-2 %, gap +-1 um, tethered frequency +-2 %) move without impacts; the drive is
-given relative to the part's own tethered frequency. What is found is confirmed by parts that no search has seen, also
-with 1 % of scatter in the drive.
+frequency, and the motion itself ends at a fold a few percent further (its gap collapses). So two things change
+here. The field is raised slowly (`start="ramp"`), which leads to the motion wherever there is one. And the
+search keeps a margin: the fold, along the drive frequency, stays a share of the frequency away. The share is
+raised until at least 95 % of fabricated parts (mass ratio +-2 %, gap +-1 um, tethered frequency +-2 %) move
+without impacts; the drive is given relative to the part's own tethered frequency. What is found is confirmed by
+parts that no search has seen, also with 1 % of scatter in the drive.
 """
 
 from collections.abc import Mapping

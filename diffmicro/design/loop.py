@@ -30,7 +30,7 @@ from diffmicro.design.problem import Problem, number
 from diffmicro.design.result import Result
 from diffmicro.design.run import Folder, Run
 from diffmicro.design.searches import Outcome, descend, slsqp, sqp
-from diffmicro.design.starts import Optimum, evenly
+from diffmicro.design.starts import Starts, evenly
 from diffmicro.parameters import whole_number
 from diffmicro.reasons import VERDICTS
 
@@ -96,10 +96,8 @@ def optimize_design(
             outcome = METHODS[method](run, np.random.default_rng(seed), **own)
         except KeyboardInterrupt:
             why, interrupted = "", True
-    optima = outcome.starts.optima if outcome.starts else []
-    best = optima[0].u if optima else None
     why = f"{why}{outcome.reason}"
-    found = end(run, published, best, outcome.settled, why, interrupted)
+    found = end(run, published, outcome.optimum, outcome.settled, why, interrupted)
     idle = _idle(run)
     if idle:
         warnings.warn(_of_idle(idle), stacklevel=2)
@@ -115,9 +113,7 @@ def optimize_design(
         constraints=_constraints(problem, found),
         bounds=_bounds(problem, found),
         remainder=found.limits.remainder,
-        optima=_shown(problem, optima),
-        starts=0 if outcome.starts is None else outcome.starts.begun,
-        unseen=None if outcome.starts is None else outcome.starts.unseen,
+        **_of_starts(problem, outcome.starts),
         idle=idle,
         history=tuple(run.history),
         certified=run.certified,
@@ -215,17 +211,20 @@ def _bounds(problem: Problem, found: Ending) -> dict[str, dict[str, Any]]:
     return bounds
 
 
-def _shown(problem: Problem, optima: Sequence[Optimum]) -> tuple[dict[str, Any], ...]:
-    """The local optima of a search from several starts, best first."""
-    return tuple(
+def _of_starts(problem: Problem, starts: Starts | None) -> dict[str, Any]:
+    """What a search from several starts saw: local optima, best first, and how sure it is of them."""
+    if starts is None:
+        return {"optima": (), "starts": 0, "unseen": None}
+    optima = tuple(
         {
             "objective": problem.objective.shown(float(optimum.sample.objective)),
             "variables": problem.named(optimum.u),
             "limits": list(optimum.limits),
             "starts": optimum.starts,
         }
-        for optimum in optima
+        for optimum in starts.optima
     )
+    return {"optima": optima, "starts": starts.begun, "unseen": starts.unseen}
 
 
 def _idle(run: Run) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ from diffmicro.design.problem import Problem, Sample
 from diffmicro.design.run import Run, Spent
 from diffmicro.design.sqp import CONVERGED, SEARCHING
 from diffmicro.design.sqp import sqp as sqp_transformation
-from diffmicro.design.starts import STARTS, Starts
+from diffmicro.design.starts import Starts
+from diffmicro.sweep.lanes import HASTY
 
 ABREAST = 4
 """Searches side by side, where a problem evaluates a batch together."""
@@ -37,12 +38,17 @@ class Outcome(NamedTuple):
     starts: Starts | None = None
     settled: np.ndarray | None = None
 
+    @property
+    def optimum(self) -> np.ndarray | None:
+        """The best local optimum of the starts."""
+        return self.starts.optima[0].u if self.starts and self.starts.optima else None
+
 
 class Lane:
     """One search under way. known: its samples, by their trials. state: searching, or how it ended."""
 
-    def __init__(self, search: Search):
-        self.search, self.trial = search, next(search)
+    def __init__(self, search: Search, even: bool):
+        self.search, self.trial, self.even = search, next(search), even
         self.known: dict[bytes, Sample] = {}
         self.state = "searching"
 
@@ -60,7 +66,7 @@ class Lane:
 def from_starts(run: Run, rng: np.random.Generator, begin: Callable, lanes: int | None) -> Outcome:
     """Searches from one start after another, until they are enough or the budget is used."""
     problem = run.problem
-    starts = Starts(run, rng, STARTS if lanes is None else lanes)
+    starts = Starts(run, rng, lanes)
     busy: list[Lane] = []
     best: tuple[tuple, np.ndarray, Sample] | None = None
     try:
@@ -69,7 +75,7 @@ def from_starts(run: Run, rng: np.random.Generator, begin: Callable, lanes: int 
                 start = starts.next()
                 if start is None:
                     break
-                busy.append(Lane(begin(start)))
+                busy.append(Lane(begin(start.u), start.even))
             if not busy:
                 break
             trials = [lane.trial for lane in busy]
@@ -97,10 +103,10 @@ def _settle(starts: Starts, lane: Lane, u: np.ndarray, sample: Sample) -> None:
     elif lane.state != "searching":
         ended = lane.known.get(lane.trial.tobytes())
         if ended is not None:
-            starts.end(lane.trial, ended)
+            starts.end(lane.trial, ended, lane.even)
     elif starts.seen(u, sample):
         lane.state = "repeated"
-        starts.end(u, sample)
+        starts.end(u, sample, lane.even)
 
 
 def _rank(problem: Problem, sample: Sample) -> tuple[int, float]:
@@ -152,7 +158,8 @@ def _sqp_steps(constraints: int, tolerance: float) -> Callable:
         )
         return jnp.clip(jnp.asarray(optax.apply_updates(u, moves)), 0.0, 1.0), state
 
-    return jax.jit(step)
+    # One step an evaluation: compiling is what counts.
+    return jax.jit(step, compiler_options=HASTY)
 
 
 def slsqp(

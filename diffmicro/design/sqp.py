@@ -132,9 +132,16 @@ def sqp(
         ended = state.status != SEARCHING
         after = jax.tree.map(lambda fresh, old: jnp.where(ended, old, fresh), after, state)
         place = after.best.u + jnp.where(after.status == SEARCHING, step, 0.0)
-        return unravel(jnp.where(after.known, place * state.unit - flat, 0.0)), after
+        move = jnp.where(after.known, place * state.unit - flat, 0.0)
+        return unravel(_within(flat, move, *bounds(flat))), after
 
     return optax.GradientTransformationExtraArgs(init, update)  # type: ignore[arg-type]
+
+
+def _within(u: Array, move: Array, low: Array, high: Array) -> Array:
+    """The move, less the rounding by which u + move would step over a bound."""
+    slip = 2 * jnp.finfo(u.dtype).eps * (jnp.abs(u) + jnp.abs(move))
+    return jnp.where(u + move > high, move - slip, jnp.where(u + move < low, move + slip, move))
 
 
 def _judged(state: SQPState, new: Evaluation, usable: Array) -> tuple[SQPState, Array]:

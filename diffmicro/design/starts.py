@@ -1,9 +1,12 @@
 """Several starts of one search: where they begin, which optima they found, and when they are enough.
 
-The first start is the problem's own, the others fill the box evenly. After N starts that ended at w different
-optima one more start ends at an optimum that was not seen with the probability w (w + 1) / (N (N - 1)) (Boender,
+The first start is the problem's own, the others fill the box evenly. After N of these that ended at w different
+optima one more ends at an optimum that was not seen with the probability w (w + 1) / (N (N - 1)) (Boender,
 Rinnooy Kan 1987: the expected size of the basins that were not hit, whatever their sizes). No better optimum is
-missed with a larger probability than that. The search takes no further start where it is `MISSED` or less.
+missed with a larger probability. Where it is `MISSED` or less the starts are enough.
+
+Where `STARTS` of them leave it larger there are many optima, and the next searches begin beside the best: with one
+variable after another mirrored in its range, until none of the best `MIRRORED` has a mirror that was not tried.
 """
 
 from typing import NamedTuple
@@ -16,13 +19,16 @@ from diffmicro.design.problem import Problem, Sample
 from diffmicro.design.run import Run
 
 STARTS = 12
-"""Starts at most, unless said otherwise."""
+"""Even starts at most, unless said otherwise."""
 
 MISSED = 0.1
 """Probability that one more start finds something new, below which the starts are enough."""
 
 ALIKE = 1e-3
 """Share of the objective by which the values of one optimum may differ."""
+
+MIRRORED = 3
+"""Optima that are mirrored."""
 
 NEARBY = 0.1
 """Distance in the box up to which designs of the same value, held by the same limits, are one optimum: it is
@@ -33,7 +39,8 @@ FAILED = 20
 
 
 class Optimum(NamedTuple):
-    """A local optimum. limits: names of the constraints and bounds that hold it. starts: how many ended there."""
+    """A local optimum. limits: names of the constraints and bounds that hold it. starts: how many of the even
+    starts ended there; none where it was found from the mirror of another."""
 
     u: np.ndarray
     sample: Sample
@@ -41,29 +48,49 @@ class Optimum(NamedTuple):
     starts: int
 
 
+class Start(NamedTuple):
+    """Where a search begins. even: whether as one of those that fill the box, which alone are counted."""
+
+    u: np.ndarray
+    even: bool
+
+
 class Starts:
     """Where one search began and ended.
 
-    optima: best first. begun, ended: starts, and those of them that ended at an optimum.
+    optima: best first. begun, failed: even starts, and starts that could not be evaluated. beside: mirrors.
     """
 
-    def __init__(self, run: Run, rng: np.random.Generator, most: int):
-        self.run, self.most = run, most
+    def __init__(self, run: Run, rng: np.random.Generator, most: int | None):
+        self.run, self.most, self.mirrors = run, most or STARTS, most is None
         self.optima: list[Optimum] = []
-        self.begun = self.failed = 0
+        self.begun = self.failed = self.beside = 0
         self._offset = rng.random(len(run.problem.start))
+        self._tried: dict[bytes, int] = {}
 
-    def next(self) -> np.ndarray | None:
+    def next(self) -> Start | None:
         """The next start; None where those that were are enough."""
-        if self.begun - self.failed >= self.most or self.failed > FAILED:
+        if self.failed > FAILED or (self.unseen is not None and self.unseen <= MISSED):
             return None
-        if self.unseen is not None and self.unseen <= MISSED:
-            return None
+        if self.begun - self.failed >= self.most:
+            return self._mirror() if self.mirrors else None
         self.begun += 1
         start = self.run.problem.start
         if self.begun == 1:
-            return start
-        return (self._offset + evenly(self.begun - 1, len(start))[-1]) % 1.0
+            return Start(start, True)
+        return Start((self._offset + evenly(self.begun - 1, len(start))[-1]) % 1.0, True)
+
+    def _mirror(self) -> Start | None:
+        """Beside the best optimum with a variable that was not mirrored yet."""
+        for optimum in self.optima[:MIRRORED]:
+            i = self._tried.get(optimum.u.tobytes(), 0)
+            if i < len(optimum.u):
+                self._tried[optimum.u.tobytes()] = i + 1
+                self.beside += 1
+                u = optimum.u.copy()
+                u[i] = 1 - u[i] if abs(2 * u[i] - 1) > 0.2 else 1.0
+                return Start(u, False)
+        return None
 
     @property
     def ended(self) -> int:
@@ -71,16 +98,16 @@ class Starts:
 
     @property
     def unseen(self) -> float | None:
-        """Probability that one more start ends at an optimum that was not seen; None after less than two."""
-        w, count = len(self.optima), self.ended
+        """Probability that one more even start ends at an optimum that was not seen; None after less than two."""
+        w, count = sum(optimum.starts > 0 for optimum in self.optima), self.ended
         return min(w * (w + 1) / (count * (count - 1)), 1.0) if count > 1 else None
 
     def seen(self, u: np.ndarray, sample: Sample) -> bool:
         """Whether this is where another start ended."""
         return any(self._near(known, u, sample) < SAME for known in self.optima)
 
-    def end(self, u: np.ndarray, sample: Sample) -> None:
-        """A start ended here; it counts where the conditions of an optimum hold."""
+    def end(self, u: np.ndarray, sample: Sample, even: bool) -> None:
+        """A search ended here; it counts where the conditions of an optimum hold."""
         limits = conditions(self.run, u, sample)
         known = self.seen(u, sample)
         if not known and not optimal(self.run, sample, limits.remainder):
@@ -93,10 +120,10 @@ class Starts:
                 # A search that was ended near a known optimum is not as near to it.
                 better = gains[1] > gains[0] + ROUNDED * abs(gains[0])
                 best = Optimum(u, sample, named, 0) if better else other
-                self.optima[i] = best._replace(starts=other.starts + 1)
+                self.optima[i] = best._replace(starts=other.starts + even)
                 break
         else:
-            self.optima.append(Optimum(u, sample, named, 1))
+            self.optima.append(Optimum(u, sample, named, int(even)))
         self.optima.sort(key=lambda optimum: -float(optimum.sample.objective))
 
     def _near(self, known: Optimum, u: np.ndarray, sample: Sample) -> float:
@@ -108,11 +135,11 @@ class Starts:
 
     def __str__(self) -> str:
         """What was seen, in words."""
-        count, ended = len(self.optima), self.ended
-        text = f"{ended} of {_counted(self.begun, 'start')} ended at {_counted(count, 'optimum')}"
-        text += "".join(f" ({o.starts} at the best)" for o in self.optima[:1] if count > 1)
-        if self.failed:
-            text += f", {self.failed} could not be evaluated"
+        count = len(self.optima)
+        text = f"{self.ended} of {self.begun} start{'s' * (self.begun > 1)} ended at an optimum"
+        text += f", {self.failed} could not be evaluated" if self.failed else ""
+        text += f", with {self.beside} from mirrors of the best" if self.beside else ""
+        text += f": {count} {'optimum' if count == 1 else 'optima'} seen"
         if self.unseen is not None:
             text += f"; one more would find another with a probability of {100 * self.unseen:.0f} %"
         return text
@@ -140,8 +167,3 @@ def holding(problem: Problem, limits: Binding) -> tuple[str, ...]:
             if x > 0
         ),
     )
-
-
-def _counted(count: int, noun: str) -> str:
-    many = {"start": "starts", "optimum": "optima"}[noun]
-    return f"{count} {noun if count == 1 else many}"

@@ -13,6 +13,9 @@ from diffmicro.design.problem import Problem
 from diffmicro.design.result import Result
 from diffmicro.design.search import random_search
 
+SHOWN = 3
+"""Optima that the summary lists."""
+
 
 @dataclass(frozen=True)
 class Study:
@@ -84,9 +87,14 @@ def summary(study: Study, found: Mapping[str, Any]) -> str:
     rows.append(f"{found['status']}: {found['reason']}")
     if certificate:
         rows.append(f"gradient there: {certificate['verdict']}; {certificate['reason']}")
+    factor, unit = study.show.get(found["objective"], (1.0, ""))
+    for rank, optimum in enumerate(found["optima"][:SHOWN], 1):
+        text = f"optimum {rank} of {len(found['optima'])}: {factor * optimum['objective']:.5g} {unit}".rstrip()
+        rows.append(
+            f"{text}, from {optimum['starts']} starts, held by {len(optimum['limits'])} limits"
+        )
     if "random" in found:
         random = found["random"]
-        factor, unit = study.show.get(found["objective"], (1.0, ""))
         best = (
             "none feasible" if random["value"] is None else f"{factor * random['value']:.4g} {unit}"
         )

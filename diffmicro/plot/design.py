@@ -17,6 +17,9 @@ from diffmicro.design.result import Result
 
 BEFORE, AFTER = "#7a7a7a", "#c44e00"
 
+SHOWN = 5
+"""Optima that a figure shows."""
+
 
 class Panel(NamedTuple):
     """Curves before and after: each (x, y, x of the design, y of the design)."""
@@ -36,6 +39,7 @@ def before_after(result: Result, panels: list[Panel], path: Path, factor: float,
     steps = [step.evaluations for step in result.history]
     gains = [factor * result.problem.objective.shown(step.objective) for step in result.history]
     axes[2].step(steps, gains, AFTER, where="post")
+    optima(axes[2], result, factor)
     axes[2].set(ylabel=f"best lane [{unit}]", title=f"search: {result.status}")
     for name, known in result.constraints.items():
         bound = abs(known["bound"]) or 1.0
@@ -47,6 +51,17 @@ def before_after(result: Result, panels: list[Panel], path: Path, factor: float,
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
     return path
+
+
+def optima(axis: Axes, result: Result, factor: float) -> None:
+    """The values of the best optimum and the runners-up, as lines across the search."""
+    if len(result.optima) < 2:
+        return
+    for optimum in result.optima[:SHOWN]:
+        axis.axhline(factor * optimum["objective"], color="black", linewidth=0.7, linestyle=":")
+    shown = min(SHOWN, len(result.optima))
+    (line,) = axis.plot([], [], "k:", linewidth=0.7)
+    axis.legend([line], [f"best {shown} of {len(result.optima)} optima"], frameon=False, fontsize=8)
 
 
 def _draw(axis: Axes, panel: Panel, unit: str) -> None:

@@ -15,6 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from diffmicro.devices import gripper
+from diffmicro.plot.design import AFTER, optima
 
 MM, UN = 1e3, 1e6
 PATH_POINTS = 80
@@ -172,7 +173,9 @@ def before_after(result: Any, path: Path, driven_by: str, factor: float, unit: s
         workspace(axes, design, states, mirror=True)
         axes.set_title(f"{name}, {UN * last:.1f} uN")
     steps = [step.evaluations for step in result.history]
-    grid[2].step(steps, [factor * abs(step.objective) for step in result.history], where="post")
+    shown = [factor * abs(step.objective) for step in result.history]
+    grid[2].step(steps, shown, AFTER, where="post")
+    optima(grid[2], result, factor)
     grid[2].set(xlabel="evaluations", ylabel=f"best objective [{unit}]", title="search")
     path.parent.mkdir(parents=True, exist_ok=True)
     drawing.savefig(path, dpi=130)

@@ -7,7 +7,7 @@ from many starts. Starts outside their bounds begin at the bound.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -29,7 +29,7 @@ class Given(NamedTuple):
 PROBLEMS: dict[int, Given] = {}
 
 
-def given(number, f, c, start, best, lower=-np.inf, upper=np.inf):
+def given(number: int, f, c, start, best: float, lower: Any = -np.inf, upper: Any = np.inf) -> None:
     start = np.array(start, float)
     sides = [np.broadcast_to(np.array(b, float), start.shape) for b in (lower, upper)]
     PROBLEMS[number] = Given(f, c, np.clip(start, *sides), best, *sides)

@@ -19,7 +19,8 @@ def rosenbrock(at):
 def main(folder: str, method: str, resume: str) -> None:
     configure(double=True)
     variables = (Variable("x", -2.0, 2.0, -1.0), Variable("y", -2.0, 2.0, 0.5))
-    objective, constraints = Objective("loss", "minimize"), [Constraint("radius", "<=", 1.0)]
+    objective = Objective("loss", "minimize")
+    constraints = [] if method == "optax" else [Constraint("radius", "<=", 1.0)]
     quick = function_problem(rosenbrock, variables, objective, constraints)
 
     def slow(x):

@@ -2,6 +2,7 @@
 it."""
 
 import io
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -140,7 +141,7 @@ def corner(u):
     return (1 - x) ** 2 + 100 * (y - x**2) ** 2, jnp.stack([1 - x**2 - y**2])
 
 
-def trials(function, start, count, optimizer=None, step=None):
+def trials(function, start, count, optimizer=None, step=None) -> tuple[np.ndarray, Any]:
     """Points that a search evaluates."""
     optimizer = sqp(len(function(start)[1])) if optimizer is None else optimizer
     step = stepped(function, optimizer) if step is None else step
@@ -200,7 +201,8 @@ def test_a_lane_of_a_batch_goes_the_way_of_a_single_start():
     starts = np.array([[0.25, 0.625], [0.9, 0.1], [0.5, 0.5]])
     optimizer = sqp(1)
     step = stepped(corner, optimizer)
-    u, state = starts, jax.vmap(optimizer.init)(starts)
+    u: Any = starts
+    state: Any = jax.vmap(optimizer.init)(starts)
     for _ in range(60):
         u, state = jax.vmap(step)(u, state)
     for i, start in enumerate(starts):
@@ -228,7 +230,8 @@ def test_what_jumps_or_fails_is_a_rejected_trial(behind):
         moves, state = optimizer.update(20 * g, state, u, value=20 * f, usable=usable)
         return optax.apply_updates(u, moves), state
 
-    u, state = jnp.array([0.1, 0.9]), optimizer.init(jnp.zeros(2))
+    u: Any = jnp.array([0.1, 0.9])
+    state: Any = optimizer.init(u)
     for _ in range(40):
         u, state = step(u, state)
     assert int(state.status) == CONVERGED
@@ -258,7 +261,7 @@ def test_a_part_of_a_tree_by_sqp_and_the_rest_by_adam():
     def limit(tree):
         return jnp.stack([1.0 - jnp.sum(tree["design"])])
 
-    parts = {"design": sqp(1), "weights": optax.adam(0.05)}
+    parts: Any = {"design": sqp(1), "weights": optax.adam(0.05)}
     optimizer = optax.partition(parts, {"design": "design", "weights": "weights"})
 
     @jax.jit
@@ -310,11 +313,30 @@ def test_quadratic_programs_meet_their_conditions(rng):
 
 
 def test_a_step_that_a_bound_stops_meets_it_to_the_last_bit():
-    low, high = np.array([-0.1, -0.3]), np.array([0.7, 0.1])
+    low, high = jnp.array([-0.1, -0.3]), jnp.array([0.7, 0.1])
     found = solve_quadratic(
         jnp.eye(2), jnp.array([5.0, -5.0]), jnp.zeros(0), jnp.zeros((0, 2)), low, high
     )
     assert float(found.step[0]) == low[0] and float(found.step[1]) == high[1]
+
+
+def test_no_rounding_leads_over_a_bound(rng):
+    """Bounds that binary fractions miss, from many places: u + step stays inside, and next to the bound."""
+    low, high = jnp.array([0.1, -0.7, 1e3]), jnp.array([0.3, 0.1, 1.1e3])
+    optimizer = sqp(0, lower=low, upper=high)
+    slope = jnp.array([1.0, -1.0, 1.0]) / (high - low)
+
+    @jax.jit
+    @jax.vmap
+    def landed(u):
+        steps, _ = optimizer.update(slope, optimizer.init(u), u, value=0.0)
+        return optax.apply_updates(u, steps)
+
+    ends = landed(low[None, :] + (high - low)[None, :] * rng.random((1000, 3)))
+    ends, low, high = np.asarray(ends), np.array(low)[None, :], np.array(high)[None, :]
+    assert np.all(ends >= low) and np.all(ends <= high)
+    near = np.minimum(np.abs(ends - low), np.abs(ends - high)) / np.abs(high)
+    assert near.max() < 1e-14
 
 
 def test_single_precision_is_enough_for_a_layer():
