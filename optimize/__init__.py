@@ -19,7 +19,7 @@ STUDIES = (
 )
 """Names of all studies: `optimize.<name>`."""
 
-PROGRAMS = ("legs_identify", "controller", "flagship", "fronts")
+PROGRAMS = ("wrmma_buildable", "legs_identify", "controller", "flagship", "fronts")
 """What is not one optimization: modules with `run(seed, out)` and `summary(found)`."""
 
 COMPARED = (*STUDIES, "legs_identify")
