@@ -11,7 +11,7 @@ READY := .venv/.ready
 .PHONY: help setup peers demo test test-all bench lint format docs wheel clean
 
 help:
-	@echo "make demo      set up, then optimize the WRMMA's velocity (the main job)"
+	@echo "make demo      set up, then design a fast WRMMA that can be built (the main job)"
 	@echo "make test      set up, then run the fast tests"
 	@echo "make test-all  all tests, slow ones included"
 	@echo "make bench     speed, as ratios to C compiled on this machine"
@@ -36,7 +36,7 @@ peers: $(READY)
 	@$(RUN) -c "import diffrax, mujoco, nlopt, pymoo" 2>/dev/null || PIP_CONSTRAINT=constraints.txt $(RUN) -m pip install --quiet --disable-pip-version-check -e '.[peers]'
 
 demo: $(READY)
-	$(RUN) -m optimize wrmma_speed $(ARGS)
+	$(RUN) -m optimize wrmma_buildable $(ARGS)
 
 test: $(READY)
 	$(RUN) -m pytest -n 2 --dist loadfile $(ARGS)
