@@ -23,6 +23,7 @@ from diffmicro import Tolerance, boundaries, margin, tolerances
 from diffmicro.design import Constraint, Problem, Result, device_problem, optimize_design, run_study
 from diffmicro.devices import wrmma
 from diffmicro.fabrication import scatter
+from diffmicro.parameters import get
 from diffmicro.sweep.grids import Batch
 from diffmicro.sweep.lanes import calculate, lane_function
 from optimize import wrmma_speed
@@ -31,6 +32,9 @@ DEVICE = wrmma.DEVICE
 MARGINS = (0.06, 0.07, 0.08, 0.09, 0.10, 0.11, 0.12, 0.13, 0.14)
 """Shares of the drive frequency that are kept, one after another. The steps are small, so that a search never has
 far to go: further away lie other motions, and branches that take long to follow."""
+
+AROUND = 0.15
+"""Share of every free parameter by which one search may move it."""
 
 WANTED = 0.95
 """Share of good parts, at the lower end of its interval."""
@@ -49,11 +53,15 @@ COLORS = {"published": "0.45", "fastest": "#D55E00", "buildable": "#0072B2"}
 
 
 def problem(share: float, design: wrmma.Design, setting: wrmma.Setting) -> Problem:
-    """The fastest design whose motion ends no nearer than this share of the drive frequency."""
+    """The fastest design near this one whose motion ends no nearer than this share of the drive frequency."""
     kept = Constraint(margin("frequency_ratio"), ">=", share)
+    free = {}
+    for name, (low, high) in wrmma_speed.FREE.items():
+        here = float(get(design, setting, name))
+        free[name] = (max(low, (1 - AROUND) * here), min(high, (1 + AROUND) * here))
     return device_problem(
         DEVICE,
-        wrmma_speed.FREE,
+        free,
         wrmma_speed.OBJECTIVE,
         (*LIMITS, kept),
         design=design,
@@ -218,7 +226,7 @@ def draw(found: Mapping[str, Any], path: Path) -> Path:
     labels = [f"{n}\n{speed:.3g} mm/s" for n, speed in zip(names, speeds, strict=True)]
     right.set_yticks(range(len(names)), labels)
     right.invert_yaxis()
-    right.set(xlim=(0, 125), xlabel="good parts [%]; hatched: the drive is off by up to 1 % too")
+    right.set(xlim=(0, 125), xlabel="good parts [%]; hatched: drive off by up to 1 %")
     figure.savefig(path)
     return path
 

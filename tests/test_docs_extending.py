@@ -15,7 +15,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
 @pytest.fixture(scope="module")
 def blocks():
     """The page's files by their name; what is no file by its number."""
-    found = re.findall(r'```python(?: title="(.*)")?\n(.*?)```', PAGE.read_text(), re.DOTALL)
+    found = re.findall(r'```python(?: title="([^"\n]*)")?\n(.*?)```', PAGE.read_text(), re.DOTALL)
     return {title or number: text for number, (title, text) in enumerate(found)}
 
 

@@ -243,7 +243,7 @@ def test_natural_frequency_is_that_of_the_pencil():
         ({}, dict(model="elastic"), (), "one of linear"),
         ({}, {}, ("tip_travel",), "needs a limit"),
         ({}, {}, ("grip_force",), "object_half_width"),
-        ({}, {}, ("closing",), "is not known"),
+        ({}, {}, ("closing",), "is not one of"),
     ],
 )
 def test_bad_input_says_what_and_what_is_allowed(design, setting, extra, told):

@@ -11,6 +11,7 @@ def test_contacts_are_reproduced(name):
     assert verdict(loops.EXPERIMENTS[name].run().checks) == "reproduced"
 
 
+@pytest.mark.slow
 def test_properties_of_the_drive():
     assert verdict(curves.table3_1().checks) == "reproduced"
 

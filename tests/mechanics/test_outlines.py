@@ -30,6 +30,7 @@ def test_box():
     np.testing.assert_allclose(outline.flat, [0.8, 0.1, 0.8, 0.1])
 
 
+@pytest.mark.slow
 def test_arcs_keep_the_perimeter_of_an_ellipse_and_its_derivatives():
     def perimeter(x):
         return outlines.superellipse(x[0], x[1], x[2]).perimeter()
