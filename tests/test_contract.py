@@ -11,7 +11,7 @@ import pytest
 from diffmicro.devices import OWN
 from diffmicro.parameters import parameter
 from diffmicro.recheck import ByResolution
-from diffmicro.testing import CHECKS, Case, Trial, check_device, is_a_layer
+from diffmicro.testing import CHECKS, Case, Trial, check_device, is_a_layer, ok_means_finite
 from tests.sweep.toy import TOY
 
 CAPSULE = str(Path(__file__).parents[1] / "examples" / "capsule" / "capsule.py:CAPSULE")
@@ -58,11 +58,24 @@ def trial(request):
     return Trial(request.param, CASES[request.param])
 
 
-@pytest.mark.parametrize(
-    "check", [c for c in CHECKS if c is not is_a_layer], ids=lambda c: c.__name__
-)
+APART = (is_a_layer, ok_means_finite)
+"""Checks that compile much for one device: each has a test of its own, slow where it takes half a minute."""
+
+
+@pytest.mark.parametrize("check", [c for c in CHECKS if c not in APART], ids=lambda c: c.__name__)
 def test_contract(trial, check):
     check(trial)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(n, marks=pytest.mark.slow if n in ("legs", "tumbler", "wrmma") else ())
+        for n in OWN
+    ],
+)
+def test_ok_means_finite(name):
+    ok_means_finite(Trial(name, CASES[name]))
 
 
 @pytest.mark.parametrize(
