@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from diffmicro._device import hooked
 from diffmicro.command.branching import branches_table
 from diffmicro.dynamics.branches import Branch
 from diffmicro.hybrid import branches
@@ -21,9 +22,8 @@ def test_a_branch_is_written_in_si_units(monkeypatch):
         ends=("bound", "grazing"),
     )
     monkeypatch.setattr(branches, "each_from_rest", lambda *given: [found])
-    follow = BALL.branches
-    assert follow is not None
-    each = follow(BALL.Design(), BALL.Setting(), "frequency", 50.0, 60.0)
+    assert BALL.branches is not None
+    each = hooked(BALL.branches)(BALL.Design(), BALL.Setting(), "frequency", 50.0, 60.0)
     table = branches_table(BALL, list(each))
     assert table.keys == ("frequency",)
     # Lengths count in the scale of the coordinate, 1 mm; time in periods of the drive.
