@@ -41,7 +41,17 @@ STAGES = [
     {"_device"},
     {"hybrid"},
     {"devices"},
-    {"certificate", "boundary", "sweep", "design", "fabrication", "attraction", "plot", "testing"},
+    {
+        "certificate",
+        "boundary",
+        "sweep",
+        "design",
+        "fabrication",
+        "attraction",
+        "gpu",
+        "plot",
+        "testing",
+    },
     {"command", "__main__"},
     {"optimize", "experiments"},
 ]

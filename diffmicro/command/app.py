@@ -215,8 +215,27 @@ def animate(
 
 @app.command()
 @reporting
-def doctor() -> None:
-    """Devices, precision, settings and versions, for reports of problems."""
-    from diffmicro.command.doctor import report
+def doctor(
+    devices: Annotated[
+        list[str] | None, typer.Argument(help="With --target: these devices instead of all.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="Compile for this GPU: a100, h100 or l4. Needs none.")
+    ] = None,
+    lanes: Annotated[int, typer.Option(help="With --target: designs in the batch.", min=1)] = 1024,
+    precision: Precision = 64,
+) -> None:
+    """Devices, precision, settings and versions, for reports of problems; or the program for a GPU."""
+    from diffmicro.command import gpu, words
+    from diffmicro.gpu.targets import TARGETS
 
-    report()
+    if target is None and devices:
+        raise words.BadInput(f"What of {', '.join(devices)}? Add --target a100, h100 or l4.")
+    if target is None:
+        from diffmicro.command.doctor import report
+
+        report()
+    elif target not in TARGETS:
+        raise words.BadInput(f"--target: {target!r} is none of {', '.join(TARGETS)}.")
+    else:
+        gpu.report(target, devices or (), lanes, precision == 64)
