@@ -17,7 +17,7 @@ import numpy as np
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from diffmicro._device import Device
-from diffmicro._files import told
+from diffmicro._files import complaint_of
 from diffmicro.command import words
 from diffmicro.command.codes import Code
 from diffmicro.command.output import console
@@ -99,7 +99,7 @@ def run_sweep(device: str, given: Mapping[str, str], options: Options) -> int:
         raise words.refusal(module, complaint, start.numerics) or complaint from None
     except OSError as full:
         kept = f" What is finished is in {store.path}: --resume goes on from there."
-        raise BadInput(f"{told(full)}{kept if pieces else ''}") from None
+        raise BadInput(f"{complaint_of(full)}{kept if pieces else ''}") from None
     if store.kept:
         _note(f"{store.kept} finished chunks were there already.")
     if store.torn:

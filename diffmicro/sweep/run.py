@@ -142,10 +142,10 @@ def _followed(chunks: Sequence[Chunk]) -> set[int | None]:
 def _name(work: Work, chunk: Chunk) -> str:
     """A chunk for people: its number and its first point."""
     first = {key: column[chunk.points[0]] for key, column in work.columns.items()}
-    told = ", ".join(f"{key} = {value}" for key, value in first.items())
+    given = ", ".join(f"{key} = {value}" for key, value in first.items())
     way = f", {chunk.direction}" if chunk.direction else ""
     count = len(chunk.points)
     return (
         f"chunk {chunk.number + 1} of {len(work.chunks)} ({count} point{'s' if count > 1 else ''} "
-        f"from {told}{way})"
+        f"from {given}{way})"
     )

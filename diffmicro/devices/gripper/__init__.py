@@ -31,8 +31,8 @@ from diffmicro.devices.gripper.design import (
     published_setting,
 )
 from diffmicro.devices.gripper.response import (
+    AT_A_KINK,
     FEWEST_SEGMENTS,
-    NEAR,
     Response,
     coarser,
     objection,
@@ -93,7 +93,7 @@ __all__ = [
     "Design",
     "FEWEST_SEGMENTS",
     "LIMITED",
-    "NEAR",
+    "AT_A_KINK",
     "ON_REQUEST",
     "Response",
     "Setting",
