@@ -34,14 +34,15 @@ STAGES = [
     },
     {"autodiff"},
     {"nonsmooth"},
-    {"mechanics", "signals"},
+    {"mechanics", "signals", "shapes"},
     {"reference"},
     {"dynamics"},
     {"recheck"},
     {"_device"},
     {"hybrid"},
     {"devices"},
-    {"certificate", "boundary", "sweep", "design", "fabrication", "attraction", "plot", "testing"},
+    {"certificate", "boundary", "sweep", "design", "fabrication", "attraction", "plot", "testing"}
+    | {"drawing"},
     {"command", "__main__"},
     {"optimize", "experiments"},
 ]
