@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         verdict_word,
     )
     from diffmicro.devices import device
+    from diffmicro.drawing import draw, fit_design, geometry
     from diffmicro.fabrication import tolerances
     from diffmicro.parameters import output, parameter
     from diffmicro.recheck import ByResolution, ByWarmStart, Unchecked
@@ -49,6 +50,9 @@ _HOMES = {
     "boundaries": "boundary",
     "configure": "_configure",
     "device": "devices",
+    "draw": "drawing",
+    "fit_design": "drawing",
+    "geometry": "drawing",
     "margin": "boundary",
     "margin_of": "boundary",
     "output": "parameters",
@@ -78,6 +82,9 @@ __all__ = [
     "boundaries",
     "configure",
     "device",
+    "draw",
+    "fit_design",
+    "geometry",
     "hybrid",
     "margin",
     "margin_of",

@@ -77,10 +77,14 @@ def show(device: Device) -> None:
 
     module = words.device(device)
     page = output.console()
-    for kind in (module.Design, module.Setting):
-        page.print(output.parameters_table(module, kind, kind.__name__))
-        page.print()
+    for kind in (module.Design, module.Setting, module.Layout):
+        if kind is not None:
+            page.print(output.parameters_table(kind, kind.__name__))
+            page.print()
     page.print(output.responses_table(module))
+    for line in output.drawing_lines(module):
+        page.print()
+        page.print(line, soft_wrap=True)
 
 
 @app.command()
@@ -183,6 +187,31 @@ def sweep(
 
 for _name, _command in COMMANDS.items():
     app.command(_name)(reporting(_command))
+
+
+@app.command()
+@reporting
+def draw(
+    subject: Annotated[
+        str, typer.Argument(metavar="DEVICE|RUN", help="Or an optimization's folder.")
+    ],
+    out: Annotated[
+        Path, typer.Option(help="Where to write: a file .gds, .dxf, .stl, .svg, .png or .pdf.")
+    ],
+    pairs: Words = None,
+    tolerance: Annotated[
+        str | None,
+        typer.Option(metavar="1nm", help="Distance of polygons from arcs, for .gds and .stl."),
+    ] = None,
+    grid: Annotated[
+        str | None, typer.Option(metavar="0.1nm", help="Grid of the coordinates in .gds.")
+    ] = None,
+) -> int:
+    """The device as a mask, as polylines with true arcs, as a solid, or as a picture with its dimensions."""
+    from diffmicro.command.drawing import run_draw
+
+    start_program(64)
+    return run_draw(subject, pairs or [], out, tolerance, grid)
 
 
 @app.command()

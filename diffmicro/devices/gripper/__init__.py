@@ -30,6 +30,7 @@ from diffmicro.devices.gripper.design import (
     published_design,
     published_setting,
 )
+from diffmicro.devices.gripper.layout import Layout, geometry
 from diffmicro.devices.gripper.response import (
     AT_A_KINK,
     FEWEST_SEGMENTS,
@@ -82,6 +83,8 @@ DEVICE = Device(
     on_request=ON_REQUEST,
     limits=LIMITS,
     animation="diffmicro.plot.gripper:animation",
+    geometry=geometry,
+    Layout=Layout,
 )
 
 __all__ = [
@@ -90,6 +93,8 @@ __all__ = [
     "CLOSED",
     "CLOSEST",
     "DEVICE",
+    "Layout",
+    "geometry",
     "Design",
     "FEWEST_SEGMENTS",
     "LIMITED",
