@@ -176,13 +176,39 @@ def sweep(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the sweep that did not end.")
     ] = False,
+    random: Annotated[
+        int | None, typer.Option(min=1, help="No grid: so many points from key=low:high, key=a,b.")
+    ] = None,
+    sobol: Annotated[
+        int | None, typer.Option(min=1, help="The same, filling the box more evenly.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of --random and --sobol.")] = 0,
+    shard: Annotated[
+        str | None, typer.Option(metavar="I/N", help="Only the I-th of N parts; see merge.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Count points, memory and time; calculate nothing.")
+    ] = False,
 ) -> int:
-    """Responses on a grid of parameters; every point has its status."""
-    from diffmicro.command.sweeping import Options, run_sweep
+    """Responses on a grid of parameters, or at points drawn from a box; every point has its status."""
+    from diffmicro.command.sweeping import Options, draw_of, run_sweep, shard_of
 
     start_program(precision)
-    options = Options(out, carry, plot, response, workers, resume)
+    draw, part = draw_of(random, sobol, seed), shard_of(shard)
+    options = Options(out, carry, plot, response, workers, resume, draw, part, dry_run)
     return run_sweep(device, given_words(pairs, method, steps), options)
+
+
+@app.command()
+@reporting
+def merge(
+    files: Annotated[list[Path], typer.Argument(help="What sweep --shard wrote, all parts.")],
+    out: TableFile,
+) -> int:
+    """The parts of a sweep as one table, the same as from one program."""
+    from diffmicro.command.merging import run_merge
+
+    return run_merge(files, out)
 
 
 for _name, _command in COMMANDS.items():
