@@ -115,7 +115,9 @@ def test_points_on_no_grid_are_a_cloud_over_each_key():
     units = {"drive": "Hz", "length": "m", "velocity": "m/s"}
     figure = sweep_figure(Table(("drive", "length"), columns, np.arange(4), units))
     assert [axes.get_xlabel() for axes in figure.axes] == ["drive [Hz]", "length [m]"]
-    shown = {line.get_label(): line.get_xdata().tolist() for line in figure.axes[0].get_lines()}
+    shown = {
+        line.get_label(): list(np.asarray(line.get_xdata())) for line in figure.axes[0].get_lines()
+    }
     assert shown == {"ok": [1.0, 4.0], "refused": [], "stalled": [9.0]}
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [
