@@ -43,6 +43,7 @@ STAGES = [
     {"devices"},
     {"certificate", "boundary", "sweep", "design", "fabrication", "attraction", "plot", "testing"}
     | {"drawing"},
+    {"report"},
     {"command", "__main__"},
     {"optimize", "experiments"},
 ]
