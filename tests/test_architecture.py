@@ -55,6 +55,7 @@ STAGES = [
         "plot",
         "testing",
     },
+    {"report"},
     {"command", "__main__"},
     {"optimize", "experiments"},
 ]
