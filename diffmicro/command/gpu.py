@@ -2,13 +2,24 @@
 
 from collections.abc import Sequence
 
-from rich.table import Table
-
 from diffmicro.command import words
 from diffmicro.command.output import console
 from diffmicro.devices import OWN
 from diffmicro.gpu.compiling import Compiled, Compiler, NoCompiler, programs
 from diffmicro.gpu.targets import TARGETS, Target
+
+COLUMNS = {
+    "device": 10,
+    "program": 28,
+    "kernels a pass": 0,
+    "waits": 0,
+    "registers": 10,
+    "spilled bytes": 0,
+    "bytes a lane": 0,
+    "least us a pass": 0,
+    "library calls": 0,
+}
+"""Columns with their widths; that of the title at least."""
 
 
 def report(name: str, devices: Sequence[str], lanes: int, double: bool) -> None:
@@ -25,26 +36,19 @@ def report(name: str, devices: Sequence[str], lanes: int, double: bool) -> None:
         "and for each pass of a loop of unknown length. Least time: 5 us a launch and 8 us a wait, or what\n"
         "is written by the bandwidth."
     )
-    table = Table(box=None)
-    for title in (
-        "device",
-        "program",
-        "kernels a pass",
-        "waits",
-        "library calls",
-        "registers",
-        "spilled bytes",
-    ):
-        table.add_column(title)
-    table.add_column("bytes a lane", justify="right")
-    table.add_column("least time a pass [us]", justify="right")
+    page.print(_line(*COLUMNS), soft_wrap=True)
     for device in devices or OWN:
         for program, function, lane in programs(words.device(device)):
-            page.print(f"compiling {device}, {program} ...", style="dim")
-            table.add_row(
-                device, program, *_row(compiler.compile(function, lane, lanes), target, lanes)
-            )
-    page.print(table)
+            compiled = compiler.compile(function, lane, lanes)
+            page.print(_line(device, program, *_row(compiled, target, lanes)), soft_wrap=True)
+
+
+def _line(*cells: str) -> str:
+    """A line of the table: each is printed as soon as its program is compiled."""
+    return "  ".join(
+        cell.ljust(max(width, len(title)))
+        for cell, (title, width) in zip(cells, COLUMNS.items(), strict=True)
+    ).rstrip()
 
 
 def _row(compiled: Compiled, target: Target, lanes: int) -> list[str]:
@@ -55,9 +59,9 @@ def _row(compiled: Compiled, target: Target, lanes: int) -> list[str]:
     return [
         str(hot.launches()),
         str(hot.waits()),
-        ", ".join(calls) or "-",
         f"{min(registers)} to {max(registers)}",
         str(compiled.spills),
         f"{compiled.temporary / lanes:,.0f}",
         f"{1e6 * hot.least_time(target.bandwidth):.0f}",
+        ", ".join(calls) or "-",
     ]
