@@ -20,6 +20,7 @@ from diffmicro._device import Device
 from diffmicro._files import told
 from diffmicro.command import words
 from diffmicro.command.codes import Code
+from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
 from diffmicro.command.words import BadInput
 from diffmicro.devices import OWN
@@ -70,6 +71,7 @@ def run_sweep(device: str, given: Mapping[str, str], options: Options) -> int:
     # With a value of each axis: a device may derive what is not given from what is.
     first = {key: values[0] for key, values in axes.items()}
     start = words.point(module, fixed | first)
+    note_cautions(module, start, axes)
     _check_points(module, axes, start)
     _check_workers(options.workers, axes, carry)
     asked: dict[str, Any] = dict(
