@@ -54,6 +54,14 @@ def method_named(where: str, methods: Sequence[Method], name: str | None) -> Met
     raise ValueError(f"{where}: method {name!r} is not one of {known}.")
 
 
+class Alias(NamedTuple):
+    """Another way to give a parameter: the alias is `of` times `times`, both parameters, in the latter's unit."""
+
+    of: str
+    times: str
+    meaning: str
+
+
 def nothing_against(response: Any, design: Any, setting: Any, of: str, method: str) -> Array:
     """The objection of a device without reasons of its own."""
     del response, design, setting, of, method
@@ -93,6 +101,7 @@ class Device:
     cautions: parameters that are better left alone in an optimization, and why.
     process: how parts deviate from the drawing where nothing else is said, see `Tolerance`.
     drive: names of the parameters that an operator turns: amplitude, frequency, load.
+    aliases: other names that people may give a parameter by, see `Alias`; for words of the command line.
     quick: numerics of a search that is cheap in batches and fails where it is not sure; repeated without them.
     lone: numerics that are soonest done for one point, compiling included.
     carries: `respond` takes `start`, a `Response.state`.
@@ -125,6 +134,7 @@ class Device:
     cautions: Mapping[str, str] = dataclasses.field(default_factory=dict)
     process: tuple[Tolerance, ...] = ()
     drive: tuple[str, ...] = ()
+    aliases: Mapping[str, Alias] = dataclasses.field(default_factory=dict)
     quick: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     lone: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     carries: bool = False
@@ -224,6 +234,12 @@ def contract_breaches(device: Device) -> list[str]:
     found += _unknown(moved, device.parameters, "process", "Design or Setting")
     found += _unknown(device.drive, device.parameters, "drive", "Design or Setting")
     found += _layout_breaches(device)
+    for name, alias in device.aliases.items():
+        found += _unknown(
+            (alias.of, alias.times), device.parameters, "aliases", "Design or Setting"
+        )
+        if name in device.parameters:
+            found.append(f"the alias {name} is a parameter; rename it")
     if not device.methods:
         found.append(
             "methods is empty; name the numerical method: methods=(Method('event', steps=12),)"

@@ -146,12 +146,32 @@ def idle(design: Any, setting: Any, name: str) -> str:
     return ""
 
 
+def entry_of(key: str) -> tuple[str, str]:
+    """Field and entry that a key means: `hinge[3]` is ("hinge", "3"), `hinge[:]` all alike, `hinge` the field."""
+    field, _, entry = key.partition("[")
+    return field, entry.removesuffix("]")
+
+
 def put(design: Any, setting: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Design and setting with the named fields replaced."""
+    """Design and setting with the named fields, or entries of them (`hinge[3]`, row by row), replaced."""
+    fields: dict[str, Any] = {}
+    for key, value in values.items():
+        name, entry = entry_of(key)
+        if entry:
+            value = _with_entry(fields.get(name, get(design, setting, name)), entry, value)
+        fields[name] = value
+    values = fields
     own = describe(type(design))
     in_design = {name: value for name, value in values.items() if name in own}
     in_setting = {name: value for name, value in values.items() if name not in own}
     return dataclasses.replace(design, **in_design), dataclasses.replace(setting, **in_setting)
+
+
+def _with_entry(whole: Any, entry: str, value: Any) -> Any:
+    whole = jnp.asarray(whole, float) if is_traced(whole, value) else np.asarray(whole, float)
+    chosen = [entry == ":" or i == int(entry) for i in range(whole.size)]
+    lib = jnp if is_traced(whole, value) else np
+    return lib.where(np.reshape(chosen, whole.shape), value, whole)
 
 
 def range_text(known: Parameter) -> str:

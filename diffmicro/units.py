@@ -121,8 +121,14 @@ def readable_unit(size: float, unit: str) -> Shown:
     if unit in ("", "-") or not size or not math.isfinite(size):
         return Shown(1.0, "" if unit == "-" else unit)
     found = re.fullmatch(r"(k(?=g))?([^\W\d]+)(.*)", unit)
-    # Powers keep their unit: a prefix in front of m^3 or kg/m^3 does not read well.
-    if not found or "^" in unit or found[2] not in SYMBOLS or found[2] in WITHOUT_PREFIX:
+    # Powers keep their unit: a prefix in front of m^3 or kg/m^3 does not read well. So do lists of units.
+    if (
+        not found
+        or "^" in unit
+        or "," in unit
+        or found[2] not in SYMBOLS
+        or found[2] in WITHOUT_PREFIX
+    ):
         return Shown(1.0, unit)
     own = 1e3 if found[1] else 1.0
     for prefix, step in LADDER:

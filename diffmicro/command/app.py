@@ -22,6 +22,7 @@ from diffmicro.command.options import (
     TableFile,
     Words,
     given_words,
+    note_cautions,
     reporting,
     start_program,
     values_of,
@@ -82,7 +83,7 @@ def show(device: Device) -> None:
             page.print(output.parameters_table(kind, kind.__name__))
             page.print()
     page.print(output.responses_table(module))
-    for line in output.drawing_lines(module):
+    for line in (*output.alias_lines(module), *output.drawing_lines(module)):
         page.print()
         page.print(line, soft_wrap=True)
 
@@ -130,6 +131,7 @@ def evaluate(
     page = output.console()
     if points is None:
         answer = evaluation.answer_point(request, given)
+        note_cautions(module, words.point(module, given))
         if json:
             print(output.json_line(answer))
         else:

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from diffmicro.command import words
+from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
@@ -34,6 +35,7 @@ def run_basins(
     check_figure(plot)
     device = words.device(name)
     point = words.point(device, words.split(pairs))
+    note_cautions(device, point)
     if point.numerics:
         raise BadInput(f"{', '.join(point.numerics)}: basins chooses its own numerics.")
     ends = dict(map(_ends, box))

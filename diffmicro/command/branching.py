@@ -14,6 +14,7 @@ import numpy as np
 from diffmicro._device import Device, hooked
 from diffmicro.command import words
 from diffmicro.command.codes import Code
+from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
 from diffmicro.command.sweeping import check_files, progress
 from diffmicro.command.words import BadInput
@@ -50,6 +51,7 @@ def run_branches(
     along, fixed = _range(module, given)
     for end in (along.low, along.high):
         start = words.point(module, fixed | {along.key: end})
+    note_cautions(module, start, (along.key,))
     if start.numerics.pop("method", "event") != "event":
         raise BadInput("Branches are followed by the method event; leave --method out.")
     found: list[Any] = []

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from diffmicro._device import Device
 from diffmicro.command import words
+from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
 from diffmicro.command.runs import of_run
 from diffmicro.command.sweeping import check_figure
@@ -42,6 +43,7 @@ def run_tolerances(
     name, kept, bounds = of_run(Path(subject)) if Path(subject).is_dir() else (subject, {}, [])
     device = words.device(name)
     point = words.point(device, {**kept, **given})
+    note_cautions(device, point)
     if point.numerics:
         raise BadInput(f"{', '.join(point.numerics)}: tolerances chooses its own numerics.")
     deviating = [scatter_of(device, text) for text in scatter] + [

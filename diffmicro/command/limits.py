@@ -10,6 +10,7 @@ from rich.text import Text
 from diffmicro._device import Device
 from diffmicro.boundary import Boundary, boundaries
 from diffmicro.command import words
+from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
@@ -34,6 +35,7 @@ def run_boundaries(
     module = words.device(device)
     check_figure(plot)
     point = words.point(module, given)
+    note_cautions(module, point)
     key, between = _range(module, along)
     wrt = words.free_names(grad, module) or None
     try:

@@ -8,6 +8,7 @@ import numpy as np
 from diffmicro._device import Device
 from diffmicro.boundary.chart import Chart, chart
 from diffmicro.command import words
+from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
 from diffmicro.command.sweeping import check_files, progress
 from diffmicro.command.words import BadInput
@@ -25,6 +26,7 @@ def run_map(
     ranges, fixed = _ranges(module, given)
     first = words.point(module, fixed | {key: low for key, (low, _) in ranges.items()})
     words.point(module, fixed | {key: high for key, (_, high) in ranges.items()})
+    note_cautions(module, first, ranges)
     numerics = dict(first.numerics)
     if numerics.pop("method", "event") != "event":
         raise BadInput("Maps are made by the method event; leave --method out.")

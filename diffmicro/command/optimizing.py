@@ -17,6 +17,7 @@ from rich.text import Text
 from diffmicro._device import Device
 from diffmicro.command import words
 from diffmicro.command.codes import OF_SEARCH
+from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
 from diffmicro.command.surrounding import surroundings_of, surroundings_text
 from diffmicro.command.words import BadInput
@@ -55,6 +56,7 @@ def run_optimize(
     if not ranges:
         raise BadInput("Nothing is free: give --free key=low:high.")
     fixed = words.point(module, words.split([pair for pair in pairs if ":" not in pair]))
+    note_cautions(module, fixed)
     if fixed.numerics:
         raise BadInput(f"{', '.join(fixed.numerics)}: optimize chooses its own numerics.")
     objective = Objective(response, goal)  # type: ignore[arg-type]

@@ -87,6 +87,15 @@ def given_words(pairs: list[str] | None, method: str | None, steps: str | None) 
     return given
 
 
+def note_cautions(module: Any, point: Any, keys: Any = ()) -> None:
+    """Cautions about what differs from the published design, to standard error."""
+    from diffmicro.command.output import console
+    from diffmicro.command.words import cautions
+
+    for text in cautions(module, point, keys):
+        console(stderr=True).print(f"caution: {text}", soft_wrap=True)
+
+
 def values_of(line: Any) -> dict[str, Any]:
     return dict(line) if isinstance(line, Mapping) else {}
 

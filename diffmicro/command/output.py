@@ -14,7 +14,7 @@ from diffmicro.command.words import parameters, responses
 from diffmicro.devices import device, origins
 from diffmicro.parameters import Parameter, describe, range_text
 from diffmicro.shapes import FRONT, PLAN
-from diffmicro.units import readable_unit
+from diffmicro.units import Shown, in_si, readable_unit
 
 WIDE = 160
 """Columns where the output is no terminal and has no width of its own."""
@@ -55,10 +55,26 @@ def parameters_table(kind: type, title: str) -> Table:
     return table
 
 
+def alias_lines(module: Device) -> list[str]:
+    """Other ways to give a parameter."""
+    return [
+        f"{name} [{module.parameters[alias.times].unit}]: {alias.meaning}, {alias.of} times {alias.times}; give "
+        f"{name} or {alias.of}."
+        for name, alias in module.aliases.items()
+    ]
+
+
+def _unit_of(value: Any, unit: str) -> Shown:
+    """The unit that a number, or the largest of several, reads well in."""
+    if not _are_numbers(value) or not np.size(value):
+        return Shown(1.0, unit)
+    return readable_unit(float(np.max(np.abs(np.asarray(value, float)))), unit)
+
+
 def _shown(known: Parameter) -> tuple[str, str, str]:
     """Default, unit and range of a field, in a unit that reads well."""
-    size = np.abs(np.asarray(known.default, float)) if _are_numbers(known.default) else np.zeros(1)
-    shown = readable_unit(float(size.max(initial=0.0)), known.unit)
+    shown = _unit_of(known.default, known.unit)
+    shown = shown if _are_numbers(known.default) else Shown(1.0, _unit(known))
     ends = [end * shown.factor for end in (known.low, known.high)]
     allowed = range_text(known._replace(low=ends[0], high=ends[1]))
     return (
@@ -113,7 +129,8 @@ def answer_tables(request: Request, answer: Answer, given: dict[str, Any]) -> li
     units = {name: _unit(known) for name, known in responses(request.device).items()}
     table = _titled("", "response", "value", "unit")
     for name, value in answer.response.items():
-        table.add_row(name, _number(value), units[name])
+        shown_in = _unit_of(value, units[name])
+        table.add_row(name, _number(_times(value, shown_in.factor)), shown_in.unit)
     shown: list[Any] = [table, Text(f"status: {answer.status}. {answer.message}".strip())]
     for of in answer.grad:
         shown += _gradient_table(request, answer, of, given)
@@ -134,7 +151,7 @@ def _gradient_table(request: Request, answer: Answer, of: str, given: dict[str, 
             f"d{of}/d{key}",
             _number(slope),
             per if below else unit,
-            _elasticity(slope, at, value),
+            _elasticity(slope, _si(at, known[key]), value),
             entry["verdict"],
             "-" if entry["reach"] is None else f"{100 * entry['reach']:.2g} %",
         )
@@ -158,6 +175,14 @@ def _other_reasons(told: dict[str, Any]) -> list[Text]:
             keys = [k for k, e in told["entries"].items() if e["reason"] == entry["reason"]]
             lines.append(Text(f"by {', '.join(keys)}: {entry['verdict']}. {entry['reason']}"))
     return lines
+
+
+def _si(value: Any, known: Parameter) -> Any:
+    """A value as the command line has it, in SI where it is one number."""
+    try:
+        return in_si(value, known.unit) if isinstance(value, str) else value
+    except ValueError:  # a list, None, or a word
+        return None
 
 
 def _elasticity(slope: Any, at: Any, value: Any) -> str:

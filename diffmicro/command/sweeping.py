@@ -21,6 +21,7 @@ from diffmicro._files import complaint_of
 from diffmicro.command import words
 from diffmicro.command.axes import boxes, check_points, ends_of, grid_axes
 from diffmicro.command.codes import Code
+from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
 from diffmicro.command.words import BadInput
 from diffmicro.devices import OWN
@@ -160,6 +161,7 @@ def _planned(module: Device, device: str, given: Mapping[str, str], options: Opt
     # With a value of each axis: a device may derive what is not given from what is.
     first = {key: values[0] for key, values in ends.items()}
     start = words.point(module, fixed | first)
+    note_cautions(module, start, axes)
     check_points(module, ends, start)
     _check_workers(options.workers, axes, carry)
     held = dict(design=start.design, setting=start.setting, responses=wanted, carry=carry)

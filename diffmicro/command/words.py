@@ -8,6 +8,7 @@ the key, the value, what is allowed, and the nearest known key. Values are numbe
 import difflib
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ import numpy as np
 from diffmicro._device import Device
 from diffmicro.devices import UnknownDevice
 from diffmicro.devices import device as known_device
-from diffmicro.parameters import Parameter, describe, range_text
+from diffmicro.parameters import Parameter, describe, entry_of, get, put, range_text
 from diffmicro.units import UnitError, in_si
 
 NUMERICS = ("method", "steps")
@@ -125,13 +126,20 @@ def split(pairs: Sequence[str]) -> dict[str, str]:
 def point(module: Device, given: Mapping[str, Any]) -> Point:
     """The published design and setting with the given values, and how to calculate them."""
     table = parameters(module)
-    numerics, values = {}, {}
+    numerics, values, entries, named = {}, {}, {}, {}
     for key, value in given.items():
         if key in NUMERICS:
             numerics[key] = _numeric(module, key, value)
+        elif key in module.aliases:
+            named[key] = _by_alias(module, key, value, given)
         else:
-            values[key] = _value(module, _known(key, table), value)
-    point = Point(*_built(module, values), numerics)
+            (entries if "[" in key else values)[key] = _value(module, _known(key, table), value)
+    design, setting = _with_entries(module, *_built(module, values), entries)
+    for key, value in named.items():
+        alias = module.aliases[key]
+        share = value / float(get(design, setting, alias.times))
+        design, setting = put(design, setting, {alias.of: share})
+    point = Point(design, setting, numerics)
     check_ranges(module, point.design, point.setting)
     return point
 
@@ -193,6 +201,8 @@ def is_vector(module: Device, key: str) -> bool:
 
 def axis(module: Device, key: str, text: str) -> np.ndarray | list[Any]:
     """Values of one word of a sweep: `start:stop:count`, a list with commas, or a single value."""
+    if key in module.aliases:
+        raise BadInput(f"{key} takes one value; give several to {module.aliases[key].of}.")
     known = _known(key, parameters(module))
     if ":" in text:
         ends = text.split(":")
@@ -278,9 +288,56 @@ def _built(module: Device, values: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def _known(key: str, table: Mapping[str, Parameter]) -> Parameter:
-    if key not in table:
-        raise BadInput(f"Unknown key {key!r}{_nearest(key, [*table, *NUMERICS])}")
-    return table[key]
+    """What is known of a key; of an entry such as `hinge[3]` or `hinge[:]`, that it is one number."""
+    name, entry = entry_of(key)
+    if name not in table:
+        raise BadInput(f"Unknown key {key!r}{_nearest(name, [*table, *NUMERICS])}")
+    if name == key:
+        return table[name]
+    known = table[name]
+    if not re.fullmatch(r"\w+\[(\d+|:)\]", key) or known.shapes == ((),) or known.words:
+        several = [n for n, p in table.items() if p.shapes != ((),)]
+        raise BadInput(
+            f"{key} is no entry: write name[number], from 0 on, or name[:] for all alike, of one of "
+            f"{', '.join(several) or 'none here'}."
+        )
+    return known._replace(name=key, shapes=((),), optional=False)
+
+
+def _with_entries(
+    module: Device, design: Any, setting: Any, entries: Mapping[str, float]
+) -> tuple[Any, Any]:
+    for key in entries:
+        name, entry = entry_of(key)
+        value = get(design, setting, name)
+        if value is None:
+            raise BadInput(
+                f"{key}: {name} has no value here whose entry could be changed; give it whole."
+            )
+        if entry != ":" and int(entry) >= np.size(value):
+            raise BadInput(f"{key}: {name} has {np.size(value)} entries, from 0 on.")
+    return put(design, setting, entries) if entries else (design, setting)
+
+
+def _by_alias(module: Device, key: str, value: Any, given: Mapping[str, Any]) -> float:
+    """The number that an alias is given, in SI."""
+    alias = module.aliases[key]
+    if alias.of in given:
+        raise BadInput(
+            f"{key} and {alias.of} are given; {key} is {alias.of} times {alias.times}: give one."
+        )
+    return one_number(parameters(module)[alias.times]._replace(name=key), value)
+
+
+def cautions(module: Device, point: Point, keys: Iterable[str] = ()) -> list[str]:
+    """What to know about parameters that differ from the published ones, or that `keys` names."""
+    published = (module.published_design(), module.published_setting())
+    told: dict[str, list[str]] = {}
+    for name, why in module.cautions.items():
+        own = get(point.design, point.setting, name)
+        if name in keys or not np.array_equal(np.asarray(own), np.asarray(get(*published, name))):
+            told.setdefault(why, []).append(name)
+    return [f"{', '.join(names)}: {why}." for why, names in told.items()]
 
 
 def _value(module: Device, known: Parameter, value: Any) -> Any:

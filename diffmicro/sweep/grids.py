@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from diffmicro._device import Device
-from diffmicro.parameters import put
+from diffmicro.parameters import entry_of, put
 
 Axes = Mapping[str, Sequence[Any] | np.ndarray]
 
@@ -100,7 +100,7 @@ def batches(points: Sequence[tuple[Any, Any]]) -> list[Batch]:
 
 def points_of(device: Device, columns: Mapping[str, Any], design: Any, setting: Any) -> list[tuple]:
     """One (design, setting) a row of the columns; what no column names stays as given."""
-    unknown = set(columns) - device.parameters.keys()
+    unknown = {entry_of(key)[0] for key in columns} - device.parameters.keys()
     if unknown:
         raise ValueError(
             f"sweep: {', '.join(sorted(unknown))}: no such field in Design or Setting of "

@@ -19,7 +19,7 @@ import jax
 import numpy as np
 
 from diffmicro._device import Device
-from diffmicro.parameters import as_arrays
+from diffmicro.parameters import as_arrays, entry_of
 from diffmicro.results import words
 from diffmicro.sweep.grids import Axes, Batch, batches, grid, points_of, side_by_side
 from diffmicro.sweep.lanes import (
@@ -116,7 +116,7 @@ class Work:
     def table(self, chunk: Chunk, arrays: Arrays) -> Table:
         """Parameters, responses and status words of a chunk; a vector takes a column an entry."""
         columns = {key: column[chunk.points] for key, column in self.columns.items()}
-        shown = {key: self._units[key] for key in columns}
+        shown = {key: self._units[entry_of(key)[0]] for key in columns}
         if chunk.direction:
             columns["direction"] = np.full(len(chunk.rows), chunk.direction)
         for name in self.job.wanted:

@@ -9,6 +9,7 @@ import pytest
 from diffmicro.command import sweeping
 from diffmicro.command.words import parameters, responses
 from diffmicro.devices import OWN, device
+from diffmicro.units import in_si, parsed
 
 
 def test_list_names_every_device(run):
@@ -28,7 +29,25 @@ def test_show_names_every_parameter_and_response_with_unit(run, name):
         # A row begins in the first column; a name may be a parameter and a response.
         rows = [line for line in lines if re.match(rf" ?{key} ", line)]
         assert rows
-        assert entry.unit == "-" or any(entry.unit in row for row in rows)
+        shown = [cell for row in rows for cell in re.split(r"\s{2,}", row)]
+        if entry.unit != "-" and isinstance(entry.default, float):  # in a unit that reads well
+            assert any(_same(f"{a}{b}", entry) for a, b in zip(shown, shown[1:], strict=False))
+        else:
+            assert entry.unit in ("", "-") or any(_alike(cell, entry.unit) for cell in shown)
+
+
+def _alike(cell, unit):
+    try:
+        return cell == unit or parsed(cell).powers == parsed(unit).powers
+    except ValueError:
+        return False
+
+
+def _same(text, entry):
+    try:
+        return in_si(text, entry.unit) == pytest.approx(entry.default, rel=1e-9)
+    except ValueError:
+        return False
 
 
 def test_doctor_tells_versions_and_settings(run):

@@ -24,7 +24,14 @@ class Design(eqx.Module):
 
 
 MATRIX = dataclasses.replace(
-    wrmma, Design=Design, published_design=Design, cautions={}, rules=(), process=(), drive=()
+    wrmma,
+    Design=Design,
+    published_design=Design,
+    cautions={},
+    rules=(),
+    process=(),
+    drive=(),
+    aliases={},
 )
 
 

@@ -24,7 +24,7 @@ constants to the printed eta = 14.79 / beta. Left out: vertical motion of the bo
 friction and impact (the floor transmits no impulse while the hammer hits the body).
 """
 
-from diffmicro._device import Device
+from diffmicro._device import Alias, Device
 from diffmicro.devices.wrmma.design import (
     CAUTIONS,
     PROCESS,
@@ -67,6 +67,7 @@ DEVICE = Device(
         "field",
         "frequency_ratio",
     ),
+    aliases={"frequency": Alias("frequency_ratio", "tethered_frequency", "frequency of the drive")},
     recheck=ByWarmStart(nearby, afresh),
     rules=RULES,
     objection=objection,
