@@ -13,19 +13,16 @@ if TYPE_CHECKING:
     from diffmicro._device import Device, Limit, Method
     from diffmicro.attraction import basins
     from diffmicro.boundary import Boundary, boundaries, margin, margin_of
-    from diffmicro.certificate import (
-        Certificate,
-        reason_text,
-        value_and_gradient,
-        verdict_word,
-    )
+    from diffmicro.certificate import value_and_gradient
     from diffmicro.devices import device
+    from diffmicro.drawing import draw, fit_design, geometry
     from diffmicro.fabrication import tolerances
     from diffmicro.parameters import output, parameter
     from diffmicro.recheck import ByResolution, ByWarmStart, Unchecked
     from diffmicro.results import RESULTS, NoResult
     from diffmicro.rules import Rule
     from diffmicro.tolerance import Tolerance
+    from diffmicro.verdicts import Certificate, Entry, reason_text, verdict_word
 
     __version__: str
 
@@ -34,10 +31,11 @@ _HOMES = {
     "Boundary": "boundary",
     "ByResolution": "recheck",
     "ByWarmStart": "recheck",
-    "Certificate": "certificate",
+    "Certificate": "verdicts",
     "Configuration": "_configure",
     "ConfigurationWarning": "_configure",
     "Device": "_device",
+    "Entry": "verdicts",
     "Limit": "_device",
     "Method": "_device",
     "NoResult": "results",
@@ -49,14 +47,17 @@ _HOMES = {
     "boundaries": "boundary",
     "configure": "_configure",
     "device": "devices",
+    "draw": "drawing",
+    "fit_design": "drawing",
+    "geometry": "drawing",
     "margin": "boundary",
     "margin_of": "boundary",
     "output": "parameters",
     "parameter": "parameters",
-    "reason_text": "certificate",
+    "reason_text": "verdicts",
     "tolerances": "fabrication",
     "value_and_gradient": "certificate",
-    "verdict_word": "certificate",
+    "verdict_word": "verdicts",
 }
 
 __all__ = [
@@ -67,6 +68,7 @@ __all__ = [
     "Configuration",
     "ConfigurationWarning",
     "Device",
+    "Entry",
     "Limit",
     "Method",
     "NoResult",
@@ -78,6 +80,9 @@ __all__ = [
     "boundaries",
     "configure",
     "device",
+    "draw",
+    "fit_design",
+    "geometry",
     "hybrid",
     "margin",
     "margin_of",

@@ -66,13 +66,13 @@ class Limit(NamedTuple):
     name: what it is called, in one or two words. meaning: in a line. room: (response, design, setting) -> what
     is left to it: zero at it and smooth inside, where it may be of either sign; None where there is no such
     limit in this setting. Without it the status alone says where the limit is, and its place has no derivative.
-    asks: responses on request that `room` looks at. status: how calculations end beyond it, where they have no
+    needs: responses on request that `room` looks at. status: how calculations end beyond it, where they have no
     room to tell."""
 
     name: str
     meaning: str
     room: Callable[[Any, Any, Any], Any] | None = None
-    asks: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
     status: str = ""
 
 
@@ -102,6 +102,9 @@ class Device:
     limits: other boundaries, see `Limit`.
     animation: `(design, setting, frames)` -> figure, function that draws frame i, number of frames; None: states
     over time.
+    geometry: `(design, layout)` -> `shapes.Geometry`, what the device looks like; or None.
+    Layout: `eqx.Module` of what the drawing needs beside the design (widths of plates, springs), with defaults
+    from the process.
     """
 
     name: str
@@ -129,6 +132,8 @@ class Device:
     orbits: Hook | None = None
     limits: tuple[Limit, ...] = ()
     animation: Hook | None = None
+    geometry: Hook | None = None
+    Layout: type | None = None
 
     def __post_init__(self) -> None:
         for name in ("Design", "Setting"):
@@ -218,11 +223,23 @@ def contract_breaches(device: Device) -> list[str]:
     moved = [name.partition("[")[0] for own in device.process for name, _ in own.moves]
     found += _unknown(moved, device.parameters, "process", "Design or Setting")
     found += _unknown(device.drive, device.parameters, "drive", "Design or Setting")
+    found += _layout_breaches(device)
     if not device.methods:
         found.append(
             "methods is empty; name the numerical method: methods=(Method('event', steps=12),)"
         )
     return found
+
+
+def _layout_breaches(device: Device) -> list[str]:
+    if (device.geometry is None) != (device.Layout is None):
+        return ["geometry and Layout go together: give both or none"]
+    if device.Layout is None:
+        return []
+    if not (isinstance(device.Layout, type) and issubclass(device.Layout, eqx.Module)):
+        return ["Layout has to be a class that derives from equinox.Module"]
+    twice = describe(device.Layout).keys() & device.parameters.keys()
+    return [f"{', '.join(sorted(twice))} stands in Layout too; rename one"] if twice else []
 
 
 def _unknown(

@@ -1,7 +1,8 @@
 """Numbers with units, as people write them: `20um`, `5mT`, `27deg`, `200MPa`, `3mm/s`, `5%`.
 
 `in_si` turns such a word into the SI number of a field and refuses one of another dimension. A number without a
-unit is SI already. Left out: units that are no multiple of SI's (inch, gauss) and temperatures.
+unit is SI already. `readable` is the way back: a number in the unit that reads well.
+Left out: units that are no multiple of SI's (inch, gauss) and temperatures.
 """
 
 import math
@@ -45,6 +46,10 @@ SYMBOLS = {
 
 PREFIXES = {"f": 1e-15, "p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "c": 1e-2, "k": 1e3}
 PREFIXES |= {"\u00b5": 1e-6, "\u03bc": 1e-6, "M": 1e6, "G": 1e9}
+LADDER = (("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0), ("m", 1e-3), ("u", 1e-6), ("n", 1e-9))
+LADDER += (("p", 1e-12), ("f", 1e-15))
+"""The prefixes that readable numbers have, the largest first."""
+
 WITHOUT_PREFIX = ("deg", "%", "-", "1", "rad")
 
 NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(1/.*?|[^\W\d].*?|%)?\s*")
@@ -99,3 +104,34 @@ def _unknown(text: str) -> UnitError:
         f"{text!r} is no unit that is known here; known are {known}, with the prefixes "
         f"{' '.join(p for p in PREFIXES if p.isascii())}, as in 20um, 5mT, 3mm/s"
     )
+
+
+class Shown(NamedTuple):
+    """How numbers of one unit are shown: `number * factor` in `unit`."""
+
+    factor: float
+    unit: str
+
+
+def readable_unit(size: float, unit: str) -> Shown:
+    """The unit in which a number of this size reads well: between 1 and 1000 where a prefix can do that."""
+    size = abs(size)
+    if unit == "rad":
+        return Shown(180 / math.pi, "deg")
+    if unit in ("", "-") or not size or not math.isfinite(size):
+        return Shown(1.0, "" if unit == "-" else unit)
+    found = re.fullmatch(r"(k(?=g))?([^\W\d]+)(.*)", unit)
+    # Powers keep their unit: a prefix in front of m^3 or kg/m^3 does not read well.
+    if not found or "^" in unit or found[2] not in SYMBOLS or found[2] in WITHOUT_PREFIX:
+        return Shown(1.0, unit)
+    own = 1e3 if found[1] else 1.0
+    for prefix, step in LADDER:
+        if size * own >= (1 - 5e-10) * step:
+            return Shown(own / step, prefix + found[2] + found[3])
+    return Shown(1.0, unit)
+
+
+def readable(value: float, unit: str, digits: int = 6) -> str:
+    """`20 um` for 2e-5 m: what `in_si` understands, with so many digits."""
+    shown = readable_unit(value, unit)
+    return f"{value * shown.factor:.{digits}g} {shown.unit}".strip()

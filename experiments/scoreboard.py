@@ -133,16 +133,13 @@ _INTRODUCTION = """\
 What the five sources state, and what the experiments find: `python -m experiments all`. This page is made by
 `python -m experiments all --record`.
 
-- Every statement has its place in the source and its words. *Number*: a printed number, known to half a unit of
-its
-  last digit, plus a step of the grid where it is read off one. *Sign or order*: a sign, which is larger,
-  whether it
-  happens. *Shape*: the course of a curve.
-- Words are read alike in all sources (`experiments/reading.py`): a line's width, 2 % of the largest value, for
-"not
-  distinguishable", "no influence" and "negligible"; a tenth for "slightly", "marginal", "similar",
-  "approximately" and
-  "fairly well"; a factor of two for "much" and "significantly"; more than half for "most" and "mainly".
+- Every statement has its place in the source and its words. *Number*: a printed number, known to half a unit
+  of its last digit, plus a step of the grid where it is read off one. *Sign or order*: a sign, which is
+  larger, whether it happens. *Shape*: the course of a curve.
+- Words are read alike in all sources (`experiments/reading.py`): a line's width, 2 % of the largest value,
+  for "not distinguishable", "no influence" and "negligible"; a tenth for "slightly", "marginal", "similar",
+  "approximately" and "fairly well"; a factor of two for "much" and "significantly"; more than half for "most"
+  and "mainly".
 - *Not comparable*: the text gives no number, or an input is not published. Measured curves are in figures alone.
 - *Own reference*: a calculation of ours, named in the column of words. It is not counted as reproduced.
 - Tables of inputs (Nagy I and III, Xie 1 and 2, thesis 4.1 to 4.3) are defaults of the devices. That a default is

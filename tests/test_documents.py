@@ -34,6 +34,7 @@ TESTED_ELSEWHERE = {
     "python -m experiments": "tests/experiments/test_outcome.py",
     "python -m benchmarks": "tests/benchmarks/test_hybrid_peers.py",
     "python -m tests.physics": "tests/physics/test_gradient_truth.py",
+    "diffmicro doctor --target": "tests/gpu/test_compiling.py",
     "pip install": "tools/check_wheel.sh",
     "pytest": "tests/test_documents.py",
 }

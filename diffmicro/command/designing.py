@@ -1,4 +1,4 @@
-"""The subcommands about designs: branches, boundaries, maps, optimization, basins, tolerances."""
+"""The subcommands about designs: branches, boundaries, maps, optimization, basins, tolerances, reports."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -204,6 +204,28 @@ def tolerances(
     )
 
 
+def report(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="An optimization's folder.")],
+    out: Annotated[Path, typer.Option(metavar="FILE.html", help="Where to write the page.")],
+) -> int:
+    """One page about an optimization, for readers who know the device; its claims beside it as JSON."""
+    from diffmicro.command.reporting import run_report
+
+    start_program(64)
+    return run_report(run, out)
+
+
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="report.json", help="What `report` wrote.")],
+    json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> int:
+    """The claims of a report calculated again: which hold. Exit code 3 where one does not."""
+    from diffmicro.command.reporting import run_verify
+
+    start_program(64)
+    return run_verify(file, json)
+
+
 COMMANDS = {
     "branches": branches,
     "boundaries": boundaries,
@@ -211,5 +233,7 @@ COMMANDS = {
     "optimize": optimize,
     "basins": basins,
     "tolerances": tolerances,
+    "report": report,
+    "verify": verify,
 }
 """By the names that users type."""

@@ -12,6 +12,7 @@ from rich.text import Text
 from diffmicro._device import Device
 from diffmicro.command import words
 from diffmicro.command.output import console
+from diffmicro.command.runs import of_run
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
 from diffmicro.tolerance import Tolerance
@@ -38,7 +39,7 @@ def run_tolerances(
 
     check_figure(plot)
     given = words.split(pairs)
-    name, kept, bounds = _of_run(Path(subject)) if Path(subject).is_dir() else (subject, {}, [])
+    name, kept, bounds = of_run(Path(subject)) if Path(subject).is_dir() else (subject, {}, [])
     device = words.device(name)
     point = words.point(device, {**kept, **given})
     if point.numerics:
@@ -100,22 +101,6 @@ def _said(parse: Callable[..., Any], *given: Any) -> Any:
         raise
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
-
-
-def _of_run(folder: Path) -> tuple[str, dict[str, Any], list[str]]:
-    """Device, values of all fields and limits of an optimization's result."""
-    try:
-        config = json.loads((folder / "config.json").read_text())
-        result = json.loads((folder / "result.json").read_text())
-        (point,) = config["about"]["points"]
-        best = result["optimized"]
-        fields = {**best["design"], **best["setting"]}
-        return point["device"], fields, list(result["constraints"])
-    except (OSError, ValueError, KeyError, TypeError):
-        raise BadInput(
-            f"{folder} is no folder of a finished optimization of one device; it needs config.json and "
-            "result.json."
-        ) from None
 
 
 def _plain(

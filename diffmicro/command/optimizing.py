@@ -1,6 +1,6 @@
 """The subcommand `optimize`: a problem from words, its result as a table, as JSON and in a folder.
 
-The folder holds what the run is (`config.json`, `environment.json`), where it got (`history.csv`,
+The folder holds what the run is (`config.json`, `environment.json`), where it got (`history.csv`, `search.png`,
 `checkpoint.bin`) and the object that `--json` prints (`result.json`).
 """
 
@@ -70,11 +70,25 @@ def run_optimize(
     if around:
         best = words.point(module, {**result.optimized.design, **result.optimized.setting})
         study["surroundings"] = surroundings_of(result, module, best.design, best.setting)
+    if out is not None:
+        _draw(module, problem, out)
     if as_json:
         print(json.dumps(study, allow_nan=False))
     else:
         _print(study, response)
     return OF_SEARCH[result.status]
+
+
+def _draw(module: Device, problem: "Problem", out: Path) -> None:
+    """The search as a figure in the run's folder."""
+    from diffmicro.report.figures import search_figure
+    from diffmicro.report.write import history_of
+
+    rows = history_of(out)
+    if rows:
+        unit = words.unit_of_response(module, problem.objective.response)
+        limits = {str(c): c.bound for c in problem.constraints if str(c) in rows[0]}
+        search_figure(rows, problem.objective.response, unit, limits).savefig(out / "search.png")
 
 
 def _problem(

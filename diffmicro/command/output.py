@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -11,7 +12,9 @@ from diffmicro._device import Device
 from diffmicro.command.evaluation import Answer, Request
 from diffmicro.command.words import parameters, responses
 from diffmicro.devices import device, origins
-from diffmicro.parameters import Parameter, range_text
+from diffmicro.parameters import Parameter, describe, range_text
+from diffmicro.shapes import FRONT, PLAN
+from diffmicro.units import readable_unit
 
 WIDE = 160
 """Columns where the output is no terminal and has no width of its own."""
@@ -41,17 +44,59 @@ def devices_table() -> Table:
     return table
 
 
-def parameters_table(module: Device, kind: type, title: str) -> Table:
-    """The fields of Design or Setting with default, range, symbol and source."""
-    known = parameters(module)
+def parameters_table(kind: type, title: str) -> Table:
+    """The fields of Design, Setting or Layout with default, range, symbol and source."""
     columns = ("parameter", "default", "unit", "allowed", "symbol", "meaning", "source")
     table = _titled(title, *columns)
-    for name in kind.__dataclass_fields__:  # type: ignore[attr-defined]
-        p = known[name]
-        allowed = f"{p.size} x {range_text(p)}" if p.size else range_text(p)
-        row = (name, _number(p.default), _unit(p), allowed, p.symbol, p.meaning, p.source)
+    for name, p in describe(kind).items():
+        default, unit, allowed = _shown(p)
+        row = (name, default, unit, allowed, p.symbol, p.meaning, p.source)
         table.add_row(*map(Text, row))
     return table
+
+
+def _shown(known: Parameter) -> tuple[str, str, str]:
+    """Default, unit and range of a field, in a unit that reads well."""
+    size = np.abs(np.asarray(known.default, float)) if _are_numbers(known.default) else np.zeros(1)
+    shown = readable_unit(float(size.max(initial=0.0)), known.unit)
+    ends = [end * shown.factor for end in (known.low, known.high)]
+    allowed = range_text(known._replace(low=ends[0], high=ends[1]))
+    return (
+        _number(_times(known.default, shown.factor)),
+        shown.unit,
+        f"{known.size} x {allowed}" if known.size else allowed,
+    )
+
+
+def _are_numbers(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_are_numbers, value))
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _times(value: Any, factor: float) -> Any:
+    """A number, or lists of numbers, times a factor; anything else as it is."""
+    if factor == 1 or not _are_numbers(value):
+        return value
+    if isinstance(value, list | tuple):
+        return [_times(part, factor) for part in value]
+    return float(f"{value * factor:.12g}")
+
+
+def drawing_lines(module: Device) -> list[str]:
+    """Where to see the dimensions of a device; nothing for one that has no geometry."""
+    if module.geometry is None:
+        return []
+    from diffmicro.drawing import geometry
+
+    start = f"Dimensions as arrows: diffmicro draw {module.name} --out {module.name}.png"
+    try:
+        known = geometry(module).dimensions
+    except ValueError as complaint:  # the published design may have no dimensions
+        return [f"{start}. {complaint}"]
+    names = {view: dict.fromkeys(d.name for d in known if d.view == view) for view in (PLAN, FRONT)}
+    parts = [f"{view}: {', '.join(of)}" for view, of in names.items() if of]
+    return [f"{start} ({'; '.join(parts)})"]
 
 
 def responses_table(module: Device) -> Table:
@@ -78,22 +123,41 @@ def answer_tables(request: Request, answer: Answer, given: dict[str, Any]) -> li
 def _gradient_table(request: Request, answer: Answer, of: str, given: dict[str, Any]) -> list[Any]:
     known = parameters(request.device)
     unit = _unit(responses(request.device)[of])
-    table = _titled("", "gradient", "value", "unit", "elasticity")
+    table = _titled("", "gradient", "value", "unit", "elasticity", "verdict", "holds over")
+    told = answer.certificate[of]
     for key, slope in answer.grad[of].items():
         at, value = given.get(key, known[key].default), answer.response.get(of)
         below = _unit(known[key])
         per = f"{unit or '1'} / ({below})" if " " in below else f"{unit or '1'} / {below}"
+        entry = told["entries"][key]
         table.add_row(
-            f"d{of}/d{key}", _number(slope), per if below else unit, _elasticity(slope, at, value)
+            f"d{of}/d{key}",
+            _number(slope),
+            per if below else unit,
+            _elasticity(slope, at, value),
+            entry["verdict"],
+            "-" if entry["reach"] is None else f"{100 * entry['reach']:.2g} %",
         )
-    told = answer.certificate[of]
     verdict = Text(f"gradient of {of}: {told['verdict']}. {told['reason'] or ''}".strip())
     margins = ", ".join(
         f"{name} {_number(told[name])}"
         for name in ("margin", "multiplier", "discrepancy", "error_estimate")
         if told[name] is not None
     )
-    return [table, verdict, *([Text(margins, style="dim")] if margins else [])]
+    others = _other_reasons(told)
+    return [table, verdict, *others, *([Text(margins, style="dim")] if margins else [])]
+
+
+def _other_reasons(told: dict[str, Any]) -> list[Text]:
+    """Of derivatives that are not certified for another reason than the worst one."""
+    said = {told["reason"]}
+    lines = []
+    for entry in told["entries"].values():
+        if entry["verdict"] != "certified" and entry["reason"] not in said:
+            said.add(entry["reason"])
+            keys = [k for k, e in told["entries"].items() if e["reason"] == entry["reason"]]
+            lines.append(Text(f"by {', '.join(keys)}: {entry['verdict']}. {entry['reason']}"))
+    return lines
 
 
 def _elasticity(slope: Any, at: Any, value: Any) -> str:

@@ -136,6 +136,22 @@ def point(module: Device, given: Mapping[str, Any]) -> Point:
     return point
 
 
+def layout(module: Device, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The layout of a drawing with the given values, and the words that are none of its fields.
+
+    None for a device without one.
+    """
+    table = describe(module.Layout) if module.Layout else {}
+    rest = {key: value for key, value in given.items() if key not in table}
+    for key in rest:
+        if key not in NUMERICS:
+            _known(key, {**parameters(module), **table})
+    if module.Layout is None:
+        return None, rest
+    own = {key: _value(module, table[key], given[key]) for key in given if key in table}
+    return module.Layout(**own), rest
+
+
 def check_ranges(module: Device, design: Any, setting: Any) -> None:
     """`BadInput` with status out_of_range for values outside what the model allows."""
     try:

@@ -30,9 +30,10 @@ from diffmicro.devices.gripper.design import (
     published_design,
     published_setting,
 )
+from diffmicro.devices.gripper.layout import Layout, geometry
 from diffmicro.devices.gripper.response import (
+    AT_A_KINK,
     FEWEST_SEGMENTS,
-    NEAR,
     Response,
     coarser,
     objection,
@@ -82,6 +83,8 @@ DEVICE = Device(
     on_request=ON_REQUEST,
     limits=LIMITS,
     animation="diffmicro.plot.gripper:animation",
+    geometry=geometry,
+    Layout=Layout,
 )
 
 __all__ = [
@@ -90,10 +93,12 @@ __all__ = [
     "CLOSED",
     "CLOSEST",
     "DEVICE",
+    "Layout",
+    "geometry",
     "Design",
     "FEWEST_SEGMENTS",
     "LIMITED",
-    "NEAR",
+    "AT_A_KINK",
     "ON_REQUEST",
     "Response",
     "Setting",

@@ -34,6 +34,7 @@ from diffmicro.devices.legs.design import (
     published_design,
     published_setting,
 )
+from diffmicro.devices.legs.layout import Layout, geometry
 from diffmicro.devices.legs.lumped import free_amplitude, lump
 from diffmicro.devices.legs.response import STEPS, Response, nearby, objection, respond
 from diffmicro.devices.legs.rules import RULES
@@ -64,6 +65,8 @@ DEVICE = Device(
     carries=True,
     limits=LIMITS,
     animation="diffmicro.plot.legs:animation",
+    geometry=geometry,
+    Layout=Layout,
 )
 
 __all__ = [
@@ -71,6 +74,8 @@ __all__ = [
     "lump",
     "free_amplitude",
     "DEVICE",
+    "Layout",
+    "geometry",
     "Design",
     "FITTED",
     "MotionState",

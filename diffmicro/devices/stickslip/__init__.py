@@ -31,6 +31,7 @@ from diffmicro.devices.stickslip.design import (
     published_design,
     published_setting,
 )
+from diffmicro.devices.stickslip.layout import Layout, geometry
 from diffmicro.devices.stickslip.response import (
     HIGHEST,
     ON_REQUEST,
@@ -71,11 +72,15 @@ DEVICE = Device(
     on_request=ON_REQUEST,
     limits=LIMITS,
     animation="diffmicro.plot.stickslip:animation",
+    geometry=geometry,
+    Layout=Layout,
 )
 
 __all__ = [
     "PROCESS",
     "DEVICE",
+    "Layout",
+    "geometry",
     "Design",
     "FLATTEST",
     "HIGHEST",

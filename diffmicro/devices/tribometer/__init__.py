@@ -31,6 +31,7 @@ from diffmicro.devices.tribometer.design import (
     published_design,
     published_setting,
 )
+from diffmicro.devices.tribometer.layout import Layout, geometry
 from diffmicro.devices.tribometer.response import (
     KINK,
     MOST_COARSE,
@@ -66,11 +67,15 @@ DEVICE = Device(
     objection=objection,
     limits=LIMITS,
     animation="diffmicro.plot.tribometer:animation",
+    geometry=geometry,
+    Layout=Layout,
 )
 
 __all__ = [
     "PROCESS",
     "DEVICE",
+    "Layout",
+    "geometry",
     "Design",
     "KINK",
     "MOST_COARSE",

@@ -27,6 +27,7 @@ from diffmicro.devices.tumbler.design import (
     published_setting,
 )
 from diffmicro.devices.tumbler.drift import stall_field
+from diffmicro.devices.tumbler.layout import Layout, geometry
 from diffmicro.devices.tumbler.response import (
     HOPS,
     METHODS,
@@ -69,12 +70,16 @@ DEVICE = Device(
     carries=True,
     limits=LIMITS,
     animation="diffmicro.plot.tumbler:animation",
+    geometry=geometry,
+    Layout=Layout,
 )
 
 __all__ = [
     "PROCESS",
     "stall_field",
     "DEVICE",
+    "Layout",
+    "geometry",
     "Design",
     "HOPS",
     "METHODS",

@@ -33,6 +33,7 @@ from diffmicro.devices.wrmma.design import (
     published_design,
     published_setting,
 )
+from diffmicro.devices.wrmma.layout import Layout, geometry
 from diffmicro.devices.wrmma.lumped import drive_period, eta, lump, masses, rest_force
 from diffmicro.devices.wrmma.response import (
     HELD_CLOSED,
@@ -76,12 +77,16 @@ DEVICE = Device(
     branches="diffmicro.devices.wrmma.branches:each_branch",
     orbits="diffmicro.devices.wrmma.orbits:periodic",
     animation="diffmicro.plot.wrmma:animation",
+    geometry=geometry,
+    Layout=Layout,
 )
 
 __all__ = [
     "PROCESS",
     "CAUTIONS",
     "DEVICE",
+    "Layout",
+    "geometry",
     "Design",
     "HELD_CLOSED",
     "METHODS",

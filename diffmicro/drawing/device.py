@@ -1,0 +1,39 @@
+"""The geometry of a device's design, checked: parts of one layer keep apart, and no contour crosses itself."""
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from diffmicro._device import Device, hooked
+from diffmicro.devices import as_device
+from diffmicro.drawing.overlaps import check_overlaps
+from diffmicro.parameters import check, is_traced
+from diffmicro.rules import check_point
+from diffmicro.shapes import Geometry
+
+
+def geometry(device: Device | str, design: Any = None, layout: Any = None) -> Geometry:
+    """What a design looks like, in SI; differentiable. layout: what the drawing needs beside it, see `Device`.
+
+    ValueError for a geometry that cannot be, where its numbers are known.
+    """
+    device = as_device(device)
+    if device.geometry is None or device.Layout is None:
+        raise ValueError(
+            f"{device.name} has no geometry to draw. Give its Device geometry= and Layout=; see docs/drawing.md."
+        )
+    design = device.published_design() if design is None else design
+    layout = device.Layout() if layout is None else layout
+    check_point(f"{device.name}.geometry", device.rules, design, device.published_setting())
+    check(f"{device.name}.geometry", layout)
+    found = hooked(device.geometry)(design, layout)
+    leaves = jax.tree.leaves(found)
+    if not is_traced(*leaves):
+        if not all(np.all(np.isfinite(np.asarray(leaf))) for leaf in leaves):
+            raise ValueError(
+                f"{device.name}.geometry: some of its places are not finite. Move the design towards the "
+                "published one."
+            )
+        check_overlaps(device.name, found)
+    return found

@@ -1,0 +1,281 @@
+"""What a report claims: numbers that follow from a question (a device, a design before and after, limits) alone.
+
+The claims are a function of the question, `claims_of`, so that checking them is calculating them once more:
+responses at both designs, what the limits leave and what they cost, derivatives of the objective with their
+certificate, distances to the ends of what the device does, and the yield by its process.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from diffmicro._device import Device
+from diffmicro._json import plain
+from diffmicro.certificate import reason_text, value_and_gradient, verdict_word
+from diffmicro.design.devices import device_problem
+from diffmicro.design.kkt import binding
+from diffmicro.design.problem import Constraint, Objective, Problem
+from diffmicro.devices import device as known_device
+from diffmicro.fabrication.surroundings import Surroundings, surroundings
+from diffmicro.parameters import describe, get, idle
+from diffmicro.results import words as status_words
+
+EXACT, SLOPE, PLACE = 1e-6, 1e-4, 1e-4
+"""Relative differences that another processor may make: of responses, of derivatives, of boundaries."""
+
+SMALL = 1e-9
+"""Share of the scale of its kind below which a number is none."""
+
+
+class Claim(NamedTuple):
+    """One number or word that can be calculated again.
+
+    topic: part of the report. name: what it is, unique. value: number, word, or None. unit: SI. tolerance: largest
+    relative difference. scale: below `SMALL` of it, differences do not count. low, high: an interval in which it
+    has to lie when it is calculated again.
+    """
+
+    topic: str
+    name: str
+    value: Any
+    unit: str = ""
+    tolerance: float = EXACT
+    scale: float = 0.0
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What was asked, in plain values.
+
+    free: variable -> (low, high). constraints: (response, sense, bound). before, after: values of all fields of
+    design and setting. variables: values of the free ones in `after`.
+    """
+
+    device: str
+    goal: str
+    objective: str
+    free: dict[str, tuple[float, float]]
+    constraints: list[tuple[str, str, float]]
+    before: dict[str, Any]
+    after: dict[str, Any]
+    variables: dict[str, float]
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return json.loads(json.dumps(asdict(self)))
+
+    @staticmethod
+    def of(values: Mapping[str, Any]) -> "Question":
+        """The question back from JSON."""
+        free = {name: (float(low), float(high)) for name, (low, high) in values["free"].items()}
+        limits = [(str(of), str(sense), float(bound)) for of, sense, bound in values["constraints"]]
+        return Question(**{**values, "free": free, "constraints": limits})
+
+
+def question_of_run(folder: Path) -> tuple[Question, dict[str, Any]]:
+    """The question of an optimization's folder, and the result that was written there.
+
+    ValueError for a folder that is none, or that is about several points.
+    """
+    try:
+        config = json.loads((folder / "config.json").read_text())
+        result = json.loads((folder / "result.json").read_text())
+        points = config["about"]["points"]
+        if len(points) != 1:
+            raise ValueError(
+                f"{folder} is about {len(points)} operating points; a report is about one."
+            )
+        sides = [result[side] for side in ("published", "optimized")]
+        question = Question(
+            device=points[0]["device"],
+            goal=config["objective"]["goal"],
+            objective=config["objective"]["response"],
+            free={v["name"]: (v["low"], v["high"]) for v in config["variables"]},
+            constraints=[(c["response"], c["sense"], c["bound"]) for c in config["constraints"]],
+            before={**sides[0]["design"], **sides[0]["setting"]},
+            after={**sides[1]["design"], **sides[1]["setting"]},
+            variables=sides[1]["variables"],
+        )
+    except (OSError, KeyError, TypeError, json.JSONDecodeError):
+        raise ValueError(
+            f"{folder} is no folder of a finished optimization; it needs config.json and result.json, as "
+            "`diffmicro optimize ... --out DIR` writes them."
+        ) from None
+    return question, result | {"config": config}
+
+
+def point_of(device: Device, values: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Design and setting of a side of the question."""
+    own = describe(device.Design)
+    for name in values:
+        if name not in device.parameters:
+            raise ValueError(f"{device.name} has no parameter {name!r}.")
+    design = {k: _given(v) for k, v in values.items() if k in own}
+    setting = {k: _given(v) for k, v in values.items() if k not in own}
+    return device.published_design(**design), device.published_setting(**setting)
+
+
+def claims_of(question: Question) -> list[Claim]:
+    """All claims; ValueError where the question makes no sense."""
+    device = known_device(question.device)
+    before, after = (point_of(device, side) for side in (question.before, question.after))
+    device.check("report", *after)
+    found = _responses(device, "before", before, question)
+    found += _responses(device, "after", after, question)
+    found += _limits(device, after, question)
+    found += _slopes(device, after, question)
+    return found + _surroundings(device, after, question)
+
+
+def keys_of(question: Question) -> list[str]:
+    """The fields that were free."""
+    return list(dict.fromkeys(name.partition("[")[0] for name in question.free))
+
+
+def _given(value: Any) -> Any:
+    return np.asarray(value, float) if isinstance(value, list) else value
+
+
+def _responses(
+    device: Device, side: str, point: tuple[Any, Any], question: Question
+) -> list[Claim]:
+    named = [question.objective, *(of for of, _, _ in question.constraints)]
+    asked = [
+        name
+        for name in dict.fromkeys((*named, *device.usual_responses))
+        if name in device.responses
+    ]
+    response = device.respond(*point, throw=False, **device.asking_for(asked, {}))
+    found = [Claim(side, "status", str(status_words(response.result).item()))]
+    for name in asked:
+        value = np.asarray(getattr(response, name), float)
+        if value.ndim == 0 and name not in ("residual", "multiplier", "margin"):
+            unit = device.responses[name].unit
+            found.append(Claim(side, name, plain(float(value)), unit, scale=abs(float(value))))
+    return found
+
+
+def _limits(device: Device, point: tuple[Any, Any], question: Question) -> list[Claim]:
+    """Slack of each constraint, and the price of each limit that holds the design."""
+    problem = _problem(device, point, question)
+    u = problem.start
+    sample = problem.sample(jnp.asarray(u))
+    gain = float(problem.objective.shown(float(sample.objective)))
+    found = [
+        Claim("limits", f"slack of {c}", float(s), _unit(device, c.response), EXACT, abs(c.bound))
+        for c, s in zip(problem.constraints, sample.slacks, strict=True)
+    ]
+    # Multipliers are those of the search: see `design.loop`.
+    scales = np.array(
+        [
+            max(abs(c.bound), abs(float(s)))
+            for c, s in zip(problem.constraints, sample.slacks, strict=True)
+        ]
+    )
+    numbers = [
+        np.asarray(x, float) for x in (sample.gradient, sample.slacks, sample.slack_gradients)
+    ]
+    if not all(np.all(np.isfinite(x)) for x in numbers):
+        return found
+    held = binding(
+        *numbers, scales=np.where(scales > 0, scales, 1.0), u=np.asarray(u), unit=abs(gain)
+    )
+    unit = _unit(device, question.objective)
+    for constraint, price in zip(problem.constraints, held.constraints, strict=True):
+        if price > 0:
+            per = _per(unit, _unit(device, constraint.response))
+            found.append(
+                Claim("limits", f"price of {constraint}", float(price), per, SLOPE, float(price))
+            )
+    for i, variable in enumerate(problem.variables):
+        for side, prices in (("lower", held.low), ("upper", held.high)):
+            if prices[i] > 0:
+                bound = variable.low if side == "lower" else variable.high
+                price = float(prices[i] / problem.stretch(i, bound))
+                per = _per(unit, device.parameters[variable.name.partition("[")[0]].unit)
+                name = f"price of the {side} bound of {variable.name}"
+                found.append(Claim("limits", name, price, per, SLOPE, price))
+    return found
+
+
+def _problem(device: Device, point: tuple[Any, Any], question: Question) -> Problem:
+    """The problem as it was, started at the design after."""
+    free = {}
+    for name, (low, high) in question.free.items():
+        vector = "[" not in name and np.ndim(get(*point, name)) > 0
+        value = question.variables[name]
+        room = 1e-12 * max(abs(low), abs(high))
+        if not low - room <= value <= high + room:
+            raise ValueError(f"{name} = {value} is not between its bounds {low:g} and {high:g}.")
+        free[f"{name}[:]" if vector else name] = (low, high)
+    limits = [Constraint(of, sense, bound) for of, sense, bound in question.constraints]  # type: ignore[arg-type]
+    objective = Objective(question.objective, question.goal)  # type: ignore[arg-type]
+    return device_problem(device, free, objective, limits, design=point[0], setting=point[1])
+
+
+def _slopes(device: Device, point: tuple[Any, Any], question: Question) -> list[Claim]:
+    """Percent of the objective for one percent of each parameter, and what the certificate says."""
+    keys = [name for name, known in device.parameters.items() if _counts(known, point)]
+    if not keys or question.objective not in device.responses:
+        return []
+    calculate = value_and_gradient(device, wrt=tuple(keys), of=question.objective)
+    value, slopes, certificate, _ = calculate(*point)
+    found = [
+        Claim("certificate", "verdict", verdict_word(certificate)),
+        Claim("certificate", "reason", reason_text(certificate)),
+    ]
+    shares = {k: float(slopes[k]) * float(get(*point, k)) / float(value) for k in keys}
+    largest = max((abs(s) for s in shares.values() if math.isfinite(s)), default=0.0)
+    for key, share in shares.items():
+        found.append(Claim("elasticity", key, plain(share), "", SLOPE, largest))
+    return found
+
+
+def _counts(known: Any, point: tuple[Any, Any]) -> bool:
+    if not known.differentiable or idle(*point, known.name):
+        return False
+    value = get(*point, known.name)
+    return np.ndim(value) == 0 and float(value) != 0
+
+
+def _surroundings(device: Device, point: tuple[Any, Any], question: Question) -> list[Claim]:
+    limits = [Constraint(of, sense, bound) for of, sense, bound in question.constraints]  # type: ignore[arg-type]
+    around: Surroundings = surroundings(device, *point, keys_of(question), limits)
+    found = []
+    for end in around.ends:
+        if end.margin is not None:
+            kind = end.kind or "none within reach"
+            found.append(Claim("ends", f"nearest end along {end.key}", kind))
+            name = f"distance along {end.key}"
+            found.append(Claim("ends", name, float(end.margin), "", PLACE, 1.0))
+    if around.parts is not None:
+        good = around.parts
+        ends = dict(low=float(good.low), high=float(good.high))
+        found.append(Claim("yield", "share of good parts", float(good.share), "", **ends))
+        for cause, share in good.causes.items():
+            found.append(Claim("yield", f"bad by {cause}", float(share), "", 0.5, 0.05 / SMALL))
+    return found
+
+
+def _unit(device: Device, response: str) -> str:
+    known = device.responses.get(response)
+    return known.unit if known else "-"
+
+
+def _per(unit: str, below: str) -> str:
+    above = "1" if unit in ("", "-") else unit
+    return (
+        above
+        if below in ("", "-")
+        else f"{above} / ({below})"
+        if " " in below
+        else f"{above} / {below}"
+    )

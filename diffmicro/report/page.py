@@ -1,0 +1,196 @@
+"""The page of a report: HTML in one file with its figures inside; it loads nothing, and prints well."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from diffmicro._device import Device
+from diffmicro.report import words
+from diffmicro.report.claims import Claim, Question
+from diffmicro.report.figures import bars_figure, design_drawing, embedded, search_figure
+
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #1d2329 }
+body { max-width: 62rem; margin: 2rem auto; padding: 0 1.2rem }
+h1 { font-size: 1.5rem; margin-bottom: .2rem }
+h2 { font-size: 1.12rem; margin: 2rem 0 .5rem; border-bottom: 1px solid #d5dbe1 }
+table { border-collapse: collapse; margin: .6rem 0 }
+th, td { text-align: left; padding: .2rem 1.1rem .2rem 0; vertical-align: top }
+th { font-weight: 600; border-bottom: 1px solid #9aa5b1 }
+td { border-bottom: 1px solid #eceff2; font-variant-numeric: tabular-nums }
+.lead { font-size: 1.1rem }
+figure { margin: 1rem 0 }
+figcaption, .note { color: #57606a }
+.warning { color: #9a3412 }
+pre { font: 13px/1.45 ui-monospace, monospace; background: #f4f6f8; padding: .7rem }
+pre { white-space: pre-wrap; overflow-wrap: anywhere }
+@media print {
+  body { margin: 0; max-width: none; font-size: 11pt }
+  h2 { break-after: avoid }
+  table, figure, img, pre { break-inside: avoid }
+}
+"""
+
+
+def page(
+    device: Device,
+    question: Question,
+    claims: Sequence[Claim],
+    run: Mapping[str, Any],
+    history: Sequence[Mapping[str, str]],
+    environment: Mapping[str, Any],
+) -> str:
+    """The whole page."""
+    title = f"{device.name}: {question.goal} {question.objective}"
+    body = [
+        f"<h1>{escape(title)}</h1>",
+        f'<p class="note">{escape(device.title)} ({escape(device.source)})</p>',
+        f'<p class="lead">{escape(words.answer_text(device, question, claims))}</p>',
+        _section("Question", _paragraph(words.question_text(device, question))),
+        _section("Design, before and after", _designs(device, question)),
+        _section("What it does, before and after", _responses(device, claims)),
+        _section(
+            "What holds the optimum, and its price",
+            _list(words.limit_texts(device, question, claims)),
+        ),
+        _section("How sure the derivatives are", _certificate(claims)),
+        _section("How near it is to where it stops working", _ends(claims)),
+        _section("Share of good parts", _yield(claims)),
+        _section("Which parameter matters", _elasticities(question, claims)),
+        _section("The search", _search(device, question, run, history)),
+        _section("How to repeat it", _repeat(device, question, run, environment)),
+    ]
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
+    return (
+        f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(body)}</body></html>\n'
+    )
+
+
+def _section(title: str, content: str) -> str:
+    return f"<section><h2>{escape(title)}</h2>{content}</section>"
+
+
+def _paragraph(text: str, kind: str = "") -> str:
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+
+
+def _list(texts: Sequence[str]) -> str:
+    return "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in texts) + "</ul>"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><tr>{top}</tr>{body}</table>"
+
+
+def _designs(device: Device, question: Question) -> str:
+    rows = []
+    for name, (low, high) in question.free.items():
+        key, _, entry = name.rstrip("]").partition("[")
+        before = question.before[key]
+        if isinstance(before, list):
+            flat = [x for row in before for x in (row if isinstance(row, list) else [row])]
+            before = flat[int(entry)] if entry else sum(flat) / len(flat)
+        ends = f"{words.show(device, name, low)} to {words.show(device, name, high)}"
+        after = words.show(device, name, question.variables[name])
+        meaning = device.parameters[key].meaning
+        rows.append((name, words.show(device, name, before), after, ends, meaning[:70]))
+    text = _table(("parameter", "before", "after", "allowed", "meaning"), rows)
+    pictures = []
+    for side in ("before", "after"):
+        figure = design_drawing(device, getattr(question, side))
+        if figure is not None:
+            picture = embedded(figure, f"drawing of the design {side}", "78%")
+            pictures.append(f"<figure><figcaption>{side}</figcaption>{picture}</figure>")
+    if pictures:
+        return text + "".join(pictures)
+    return text + _paragraph("This design has no drawing.", "note")
+
+
+def _responses(device: Device, claims: Sequence[Claim]) -> str:
+    sides = {
+        side: {c.name: c.value for c in claims if c.topic == side} for side in ("before", "after")
+    }
+    rows = []
+    for name in sides["after"]:
+        known = device.responses.get(name)
+        meaning = known.meaning if known else "how the calculation ended"
+        cells = [words.show(device, name, sides[side].get(name)) for side in ("before", "after")]
+        rows.append((name, *cells, meaning[:80]))
+    return _table(("response", "before", "after", "meaning"), rows)
+
+
+def _certificate(claims: Sequence[Claim]) -> str:
+    found = {c.name: c.value for c in claims if c.topic == "certificate"}
+    if not found:
+        return _paragraph("No derivatives were taken.", "note")
+    kind = "" if found["verdict"] == "certified" else "warning"
+    text = words.VERDICTS[found["verdict"]] + str(found["reason"] or "no reason is known") + "."
+    return _paragraph(text, kind)
+
+
+def _ends(claims: Sequence[Claim]) -> str:
+    own = [c for c in claims if c.topic == "ends"]
+    kinds = {c.name: str(c.value) for c in own}
+    texts = [words.end_text(c, kinds) for c in own if c.name.startswith("distance")]
+    if not texts:
+        return _paragraph("No ends of what the device does are known for it.", "note")
+    return _list(texts)
+
+
+def _yield(claims: Sequence[Claim]) -> str:
+    own = [c for c in claims if c.topic == "yield"]
+    if not own:
+        return _paragraph("The device has no process of its own, so nothing deviates.", "note")
+    good, *causes = own
+    assert good.low is not None and good.high is not None
+    text = f"{100 * good.value:.4g} % of parts are good by the device's process, "
+    text += f"{100 * good.low:.4g} to {100 * good.high:.4g} % with 95 % confidence."
+    bad = [f"{c.name.removeprefix('bad by ')}: {100 * c.value:.3g} % of all parts" for c in causes]
+    return _paragraph(text) + (_paragraph("The others fail by:") + _list(bad) if bad else "")
+
+
+def _elasticities(question: Question, claims: Sequence[Claim]) -> str:
+    own = [c for c in claims if c.topic == "elasticity"]
+    if not any(isinstance(c.value, int | float) for c in own):
+        return _paragraph("There are no derivatives to show.", "note")
+    label = f"percent of {question.objective} for one percent of the parameter"
+    return embedded(bars_figure(own, label), label, "80%")
+
+
+def _search(
+    device: Device, question: Question, run: Mapping[str, Any], history: Sequence[Mapping[str, str]]
+) -> str:
+    text = _paragraph(words.SEARCH.get(str(run["status"]), str(run["status"])))
+    text += _paragraph(
+        f"{run['evaluations']} evaluations in {run['seconds']} s. {run['reason']}", "note"
+    )
+    if not history:
+        return text
+    known = device.responses.get(question.objective)
+    limits = {f"{of} {sense} {bound:g}": bound for of, sense, bound in question.constraints}
+    limits = {name: bound for name, bound in limits.items() if name in history[0]}
+    figure = search_figure(history, question.objective, known.unit if known else "-", limits)
+    return text + embedded(figure, "the search", "80%")
+
+
+def _repeat(
+    device: Device, question: Question, run: Mapping[str, Any], environment: Mapping[str, Any]
+) -> str:
+    again = words.repeat_command(device, question, run["config"])
+    look = " ".join(
+        ["diffmicro evaluate", question.device, *words.words_of(device, question, "after")]
+    )
+    rows = [(str(name), str(value)) for name, value in environment.items()]
+    return (
+        _paragraph("The search again:")
+        + f"<pre>{escape(again)}</pre>"
+        + _paragraph("The design after, alone:")
+        + f"<pre>{escape(look)}</pre>"
+        + _paragraph("Every number above, on another machine:")
+        + "<pre>diffmicro verify report.json</pre>"
+        + _table(("made with", "version"), rows)
+    )

@@ -1,0 +1,156 @@
+"""The sentences of a report, for readers who know the device and no optimization."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from diffmicro._device import Device
+from diffmicro.parameters import describe
+from diffmicro.report.claims import Claim, Question
+from diffmicro.units import readable
+
+VERDICTS = {
+    "certified": "The derivatives at the optimum are certified: ",
+    "uncertified": "The derivatives at the optimum are not certified: ",
+    "refused": "There is no derivative at the optimum: ",
+}
+
+SEARCH = {
+    "ok": "The search ended at an optimum: no small change of the free parameters within their bounds makes it "
+    "better.",
+    "stopped": "The search ended at a design that is better than the start, but not at an optimum.",
+    "not_converged": "The search found nothing that keeps the constraints and is better than the start.",
+    "interrupted": "The search was interrupted; what it had found by then is shown.",
+}
+
+
+def show(device: Device, name: str, value: Any) -> str:
+    """A parameter's or a response's value with a unit that reads well."""
+    known = device.parameters.get(name.partition("[")[0]) or device.responses.get(name)
+    if value is None:
+        return "-"
+    if isinstance(value, str) or known is None:
+        return str(value)
+    if isinstance(value, list):
+        return ", ".join(show(device, name, part) for part in value)
+    return readable(float(value), known.unit.split(", ")[0], 5)
+
+
+def question_text(device: Device, question: Question) -> str:
+    """What was asked, in a sentence."""
+    free = ", ".join(
+        f"{name} between {show(device, name, low)} and {show(device, name, high)}"
+        for name, (low, high) in question.free.items()
+    )
+    kept = [f"{of} {sense} {show(device, of, bound)}" for of, sense, bound in question.constraints]
+    aim = {"maximize": "as large", "minimize": "as small"}.get(question.goal, "as near its target")
+    text = f"Make {question.objective} {aim} as possible by choosing {free}"
+    return text + (f", and keep {' and '.join(kept)}." if kept else ".")
+
+
+def answer_text(device: Device, question: Question, claims: Sequence[Claim]) -> str:
+    """What came out, in a sentence."""
+    values = {c.topic: c.value for c in claims if c.name == question.objective}
+    first, last = values.get("before"), values.get("after")
+    if first is None or last is None:
+        return f"{question.objective} is {show(device, question.objective, last)} after the search."
+    text = (
+        f"{question.objective} goes from {show(device, question.objective, first)} to "
+        f"{show(device, question.objective, last)}"
+    )
+    text += f", {last / first:.3g} times as much." if first > 0 and last > 0 else "."
+    start = {c.name: c.value for c in claims if c.topic == "before"}
+    for of, sense, bound in question.constraints:
+        value = start.get(of)
+        if value is not None and (value < bound if sense == ">=" else value > bound):
+            text += f" The design before does not keep {of} {sense} {show(device, of, bound)}."
+    return text
+
+
+def limit_texts(device: Device, question: Question, claims: Sequence[Claim]) -> list[str]:
+    """What holds the design and what it costs."""
+    found = []
+    for claim in claims:
+        if claim.topic != "limits":
+            continue
+        if claim.name.startswith("price of "):
+            what = claim.name.removeprefix("price of ")
+            name, bound = _bound_of(question, what)
+            room, gain = 0.01 * abs(bound), 0.01 * abs(bound) * claim.value
+            found.append(
+                f"{what[0].upper() + what[1:]} holds the design. 1 % more room there "
+                f"({show(device, name, room)}) is worth {show(device, question.objective, gain)} of "
+                f"{question.objective}; its multiplier is {claim.value:.4g} {claim.unit}.".replace(
+                    " -.", "."
+                )
+            )
+        else:
+            name = claim.name.removeprefix("slack of ")
+            of, bound = _bound_of(question, name)
+            sense = name.split()[1]
+            left = show(device, of, claim.value)
+            found.append(f"{of} {sense} {show(device, of, bound)}: {left} is left.")
+    return found or ["Nothing binds: the optimum lies inside all bounds."]
+
+
+def _bound_of(question: Question, what: str) -> tuple[str, float]:
+    """The name and the number of a limit that a price is of."""
+    for side, number in (("lower", 0), ("upper", 1)):
+        name = what.removeprefix(f"the {side} bound of ")
+        if name != what:
+            return name, question.free[name][number]
+    of = what.split()[0]
+    return of, next(b for name, sense, b in question.constraints if what == f"{name} {sense} {b:g}")
+
+
+def end_text(claim: Claim, kinds: Mapping[str, str]) -> str:
+    """The distance to the nearest end along a parameter."""
+    key = claim.name.removeprefix("distance along ")
+    kind = kinds.get(f"nearest end along {key}", "none within reach")
+    far = f"{100 * claim.value:.3g} %"
+    if kind == "none within reach":
+        return f"{key}: no end within {far} of its value, either way."
+    return f"{key}: {kind.replace('_', ' ')} when it changes by {far} of its value."
+
+
+def words_of(device: Device, question: Question, side: str) -> list[str]:
+    """key=value words of what differs from the published design and setting, without the free fields."""
+    published = {**_fields(device.published_design()), **_fields(device.published_setting())}
+    free = {name.partition("[")[0] for name in question.free} if side == "before" else set()
+    found = []
+    for key, value in getattr(question, side).items():
+        if key not in free and value is not None and not _same(value, published.get(key)):
+            found.append(f"{key}={_word(value)}")
+    return found
+
+
+def repeat_command(device: Device, question: Question, config: Mapping[str, Any]) -> str:
+    """The command that does the search again."""
+    parts = ["diffmicro optimize", question.device, *words_of(device, question, "before")]
+    parts.append(f"--{question.goal} {question.objective}")
+    parts += [f"--free {name}={low!r}:{high!r}" for name, (low, high) in question.free.items()]
+    parts += [f"--subject '{of}{sense}{bound!r}'" for of, sense, bound in question.constraints]
+    if config.get("method", "auto") != "auto":
+        parts.append(f"--method {config['method']}")
+    parts += [f"--budget {config['budget']}", f"--seed {config['seed']}"]
+    return " ".join(parts)
+
+
+def _fields(tree: Any) -> dict[str, Any]:
+    return {name: getattr(tree, name) for name in describe(type(tree))}
+
+
+def _same(value: Any, other: Any) -> bool:
+    import numpy as np
+
+    if isinstance(value, str) or isinstance(other, str) or other is None:
+        return value == other
+    return np.shape(value) == np.shape(other) and bool(
+        np.all(np.asarray(value) == np.asarray(other))
+    )
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, list):
+        rows = value if isinstance(value[0], list) else [value]
+        return ";".join(",".join(repr(x) for x in row) for row in rows)
+    return str(value) if isinstance(value, str) else repr(value)

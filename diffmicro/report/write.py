@@ -1,0 +1,57 @@
+"""Writes a report: the page, and report.json beside it with the question and all claims."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+from diffmicro._files import replace
+from diffmicro.design.run import environment
+from diffmicro.devices import device as known_device
+from diffmicro.report.claims import claims_of, question_of_run
+from diffmicro.report.page import page
+from diffmicro.report.verify import FORMAT, digest_of
+
+
+def report(run: Path | str, out: Path | str) -> dict[str, Any]:
+    """Write the report of an optimization's folder to `out` (.html) and the .json beside it; its content.
+
+    ValueError for a folder that is none of a finished optimization of one operating point.
+    """
+    run, out = Path(run), Path(out)
+    if out.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"{out}: the ending has to be .html.")
+    question, result = question_of_run(run)
+    claims = claims_of(question)
+    made = _environment(run)
+    device = known_device(question.device)
+    kept = ("status", "reason", "method", "evaluations", "seconds", "starts")
+    content: dict[str, Any] = {
+        "report": FORMAT,
+        "question": question.plain(),
+        "claims": [claim._asdict() for claim in claims],
+        "search": {name: result[name] for name in kept},
+        "config": result["config"],
+        "environment": made,
+    }
+    content = json.loads(json.dumps(content, allow_nan=False))
+    content["digest"] = digest_of(content)
+    text = page(device, question, claims, result, history_of(run), made)
+    replace(out.with_suffix(".json"), (json.dumps(content, indent=1) + "\n").encode())
+    replace(out, text.encode())
+    return content
+
+
+def history_of(run: Path) -> list[dict[str, str]]:
+    """The rows of the search's history; none where there is no file."""
+    file = run / "history.csv"
+    if not file.is_file():
+        return []
+    with file.open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def _environment(run: Path) -> dict[str, Any]:
+    """What the search ran on, as it was written then."""
+    file = run / "environment.json"
+    return json.loads(file.read_text()) if file.is_file() else environment()

@@ -1,0 +1,130 @@
+"""Reports: the page is whole and says what was found; its claims hold, and a changed number is found."""
+
+import json
+import re
+
+import pytest
+
+from diffmicro.command.app import run
+from diffmicro.report import question_of_run, verify
+from diffmicro.report.verify import digest_of
+
+OPTIMIZE = ["optimize", "tribometer", "--maximize", "sliding_velocity"]
+OPTIMIZE += ["--free", "force_ratio=0.3:0.7", "probe_mass=2g:3g", "--subject", "friction_ratio>0.6"]
+OPTIMIZE += ["--budget", "20", "--lanes", "2", "--no-surroundings"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    assert run([*OPTIMIZE, "--out", str(folder / "run")]) == 0
+    assert run(["report", str(folder / "run"), "--out", str(folder / "report.html")]) == 0
+    return folder
+
+
+def content_of(made):
+    return json.loads((made / "report.json").read_text())
+
+
+def claim(content, topic, name):
+    (found,) = (c for c in content["claims"] if (c["topic"], c["name"]) == (topic, name))
+    return found
+
+
+def test_an_optimization_draws_its_search(made):
+    assert (made / "run" / "search.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_claims_are_those_of_the_run(made):
+    content = content_of(made)
+    result = json.loads((made / "run" / "result.json").read_text())
+    for side, name in (("before", "published"), ("after", "optimized")):
+        value = claim(content, side, "sliding_velocity")["value"]
+        assert value == pytest.approx(result[name]["response"]["sliding_velocity"], rel=1e-9)
+    price = claim(content, "limits", "price of the upper bound of force_ratio")
+    assert price["value"] == pytest.approx(result["bounds"]["force_ratio"]["multiplier"], rel=1e-6)
+    # Out of plane the velocity of the quasi-static probe is v = friction F / (m f) times a function of two ratios.
+    shares = {c["name"]: c["value"] for c in content["claims"] if c["topic"] == "elasticity"}
+    assert shares["frequency"] == pytest.approx(-1, rel=1e-6)
+    assert shares["friction"] == pytest.approx(1, rel=1e-6)
+
+
+def test_the_page_is_one_file_that_loads_nothing(made):
+    text = (made / "report.html").read_text()
+    assert not re.search(r'(src|href)="(?!data:)', text) and "<script" not in text
+    assert text.count("data:image/svg+xml") == 4  # two drawings, elasticities, the search
+    for words in (
+        "sliding_velocity goes from 966.95 um/s to 2.4546 mm/s",
+        "probe_mass between 2 g and 3 g",
+        "The upper bound of force_ratio holds the design. 1 % more room there (0.007) is worth 54.719 um/s",
+        "The derivatives at the optimum are certified",
+        "--free force_ratio=0.3:0.7",
+        "diffmicro verify report.json",
+    ):
+        assert words in text, words
+    assert "nan" not in re.sub(r"base64,[^\"]*", "", text).lower().replace("nano", "")
+
+
+def test_all_claims_hold_when_calculated_again(made, capsys):
+    whole, verdicts = verify(made / "report.json")
+    assert whole and all(v.holds for v in verdicts), [v for v in verdicts if not v.holds]
+    assert run(["verify", str(made / "report.json"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["holds"]
+
+
+CHANGES = {
+    "a response": lambda c: claim(c, "after", "sliding_velocity").update(value=2.455e-3),
+    "a price": lambda c: claim(c, "limits", "price of the upper bound of force_ratio").update(
+        value=7.818e-3
+    ),
+    "an elasticity": lambda c: claim(c, "elasticity", "friction").update(value=1.001),
+    "a verdict": lambda c: claim(c, "certificate", "verdict").update(value="uncertified"),
+    "a yield": lambda c: claim(c, "yield", "share of good parts").update(value=0.9),
+    "its interval": lambda c: claim(c, "yield", "share of good parts").update(low=0.5),
+    "a tolerance": lambda c: claim(c, "after", "sliding_velocity").update(tolerance=0.5),
+    "a claim left out": lambda c: c["claims"].pop(),
+    "the design": lambda c: c["question"]["after"].update(force_ratio=0.69),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_change_is_found_also_with_a_new_digest(made, what, tmp_path):
+    content = content_of(made)
+    CHANGES[what](content)
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(content))
+    whole, verdicts = verify(file)
+    assert not whole
+    content["digest"] = digest_of(content)
+    file.write_text(json.dumps(content))
+    whole, verdicts = verify(file)
+    assert whole and not all(v.holds for v in verdicts)
+
+
+def test_a_change_beside_the_claims_is_found_by_the_digest(made, tmp_path, capsys):
+    content = content_of(made)
+    content["search"]["evaluations"] += 1
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(content))
+    assert run(["verify", str(file)]) == 3
+    assert "digest does not match" in capsys.readouterr().out
+
+
+def test_bad_files_and_folders_are_said(made, tmp_path, capsys):
+    cases = [
+        (["report", str(tmp_path / "no"), "--out", str(tmp_path / "a.html")], "is no folder"),
+        (["report", str(tmp_path), "--out", str(tmp_path / "a.html")], "needs config.json"),
+        (["report", str(made / "run"), "--out", str(tmp_path / "a.pdf")], "has to be .html"),
+        (["verify", str(tmp_path / "no.json")], "There is no file"),
+    ]
+    (tmp_path / "bad.json").write_text('{"report": 1}')
+    (tmp_path / "list.json").write_text("[1]")
+    cases += [(["verify", str(tmp_path / f"{n}.json")], "is no report") for n in ("bad", "list")]
+    for words, said in cases:
+        assert run(words) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_the_question_goes_through_json(made):
+    question, _ = question_of_run(made / "run")
+    assert type(question).of(json.loads(json.dumps(question.plain()))) == question
