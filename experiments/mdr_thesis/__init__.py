@@ -1,7 +1,7 @@
 """Figures and tables of the thesis on the method of dimensionality reduction, computed again.
 
 Chapter 2 is on contacts, chapter 3 on the stick-slip drive, chapter 4 on friction under ultrasound. Figures
-2.2, 3.1 to 3.8, 3.10 to 3.14, 3.26, 3.31 to 3.33 and 3.37 are sketches, photographs or measurements. Measured
+2.2, 3.1 to 3.6, 3.10 to 3.14, 3.26, 3.31 to 3.33 and 3.37 are sketches, photographs or measurements. Measured
 curves are in figures alone and are not compared. Figures 3.29 and 3.30 need rotating hemispheres, which the
 drive leaves out. Tables 4.2 and 4.3 are inputs.
 """
@@ -12,6 +12,8 @@ from experiments.mdr_thesis import (
     loops,
     presliding,
     profiles,
+    rough_lines,
+    steps,
     tribometer,
     variants,
     vibration,
@@ -20,6 +22,8 @@ from experiments.mdr_thesis import (
 EXPERIMENTS = {
     **loops.EXPERIMENTS,
     **profiles.EXPERIMENTS,
+    **rough_lines.EXPERIMENTS,
+    **steps.EXPERIMENTS,
     **curves.EXPERIMENTS,
     **presliding.EXPERIMENTS,
     **variants.EXPERIMENTS,

@@ -283,16 +283,6 @@ def figure4_24() -> Outcome:
             f"{real[:, 0].min():.3f}",
             real[:, 0].min() < 1 - SAME,
         ),
-        order(
-            Said(
-                "section 4.5.2",
-                "the tenfold larger amplitudes, a better accordance [with more reduction]",
-            ),
-            "ten times the amplitude reduces more, at every velocity",
-            "more",
-            f"friction smaller by {np.min(real - tenfold):.2g} at least",
-            np.all(tenfold < real),
-        ),
         incomparable(
             Said("Fig. 4.24a", "IPP experiments"),
             "measured friction",

@@ -101,7 +101,7 @@ def figure7() -> Outcome:
             "restitution at the foot alone: diverges or dies out",
             "above 100 um or a range below 1 um",
             f"highest {high['point']:.3g} um, last range {late['point']:.3g} um: impacts are located here, "
-            "so nothing depends on the time step",
+            "so nothing depends on the time step (assumed mode shapes)",
             odd,
         ),
         incomparable(
