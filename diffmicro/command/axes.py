@@ -68,8 +68,7 @@ def boxes(
             low, high = words.axis(module, key, f"{text}:2")
             if not low < high:
                 raise BadInput(f"{key}={text}: the first value has to be below the second.")
-            whole = words.parameters(module)[key].whole
-            found[key] = Interval(low, high, whole)
+            found[key] = Interval(low, high, words.known(module, key).whole)
         else:
             fixed[key] = text
     several = {key: text for key, text in fixed.items() if "," in text}

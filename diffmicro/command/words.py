@@ -287,6 +287,11 @@ def _built(module: Device, values: Mapping[str, Any]) -> tuple[Any, Any]:
     return module.published_design(**design), module.published_setting(**setting)
 
 
+def known(module: Device, key: str) -> Parameter:
+    """What is known of a key of a device, also of an entry of a vector."""
+    return _known(key, parameters(module))
+
+
 def _known(key: str, table: Mapping[str, Parameter]) -> Parameter:
     """What is known of a key; of an entry such as `hinge[3]` or `hinge[:]`, that it is one number."""
     name, entry = entry_of(key)
