@@ -70,7 +70,9 @@ class Springs(eqx.Module):
         held = _clipped(moved, self.limits)
         slides = held != moved
         followed = held - deflections
-        share = jnp.where(slides, followed / jnp.where(slides, change[..., None], 1.0), 1.0)
+        # one division for all springs
+        per_way = (1 / jnp.where(change == 0, 1.0, change))[..., None]
+        share = jnp.where(slides, followed * per_way, 1.0)
         return jnp.einsum("...i,...i->...", self.stiffness, held - share * followed / 2)
 
     def overflowed(self, deflections: Array) -> Array:
