@@ -60,6 +60,21 @@ class Springs(eqx.Module):
         # a dot product is added up in many parts at once; a plain sum is not
         return jnp.einsum("...i,...i->...", self.stiffness, deflections)
 
+    def mean_force(self, deflections: Array, change: Array) -> Array:
+        """Mean force over a monotone change of the displacement, exactly, also where springs begin to slide.
+
+        A spring that follows for a share p of the way, from z_0 to z, has the mean z - p (z - z_0)/2. For equal
+        coefficients of friction only.
+        """
+        moved = deflections + change[..., None]
+        held = _clipped(moved, self.limits)
+        slides = held != moved
+        followed = held - deflections
+        # one division for all springs
+        per_way = (1 / jnp.where(change == 0, 1.0, change))[..., None]
+        share = jnp.where(slides, followed * per_way, 1.0)
+        return jnp.einsum("...i,...i->...", self.stiffness, held - share * followed / 2)
+
     def overflowed(self, deflections: Array) -> Array:
         """Whether memory ran out: springs have all that they need."""
         return jnp.zeros(deflections.shape[:-1], bool)

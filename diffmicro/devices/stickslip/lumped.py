@@ -12,7 +12,7 @@ from jax import Array
 
 from diffmicro import signals
 from diffmicro.devices.stickslip.design import Design, Setting
-from diffmicro.devices.stickslip.motion import FAST_STEPS, Drive, Motion
+from diffmicro.devices.stickslip.motion import Drive, Motion
 from diffmicro.mechanics import elastic, profiles
 from diffmicro.mechanics.masing import Masing, Outline, outline_loading
 from diffmicro.mechanics.presliding import single_state
@@ -20,6 +20,9 @@ from diffmicro.mechanics.tangential import Springs, midpoints
 
 EARLY = (0.025, 0.1)
 """Shares of the slow phase, after the back step, that get a sixth of its steps each: contacts slip most there."""
+
+FAST = 100
+"""Steps of the slow phase for each of the back step, and of the shaped move after it."""
 
 COUNTS = np.array([2.0, 4.0])
 """Contacts of each group."""
@@ -174,7 +177,8 @@ def _drive(lumped: Lumped, waveform: str, steps: int) -> Drive:
     ends = [half + share * (crest - half) for share in EARLY]
     bounds = [half, *ends, crest, times[2], one + half]
     first = max(steps // 6, 1)
-    counts = [first, first, max(steps - 2 * first, 1), FAST_STEPS, FAST_STEPS]
+    fast = max(steps // FAST, 4)
+    counts = [first, first, max(steps - 2 * first, 1), fast, fast]
     time, durations = [], []
     for begin, end, count in zip(bounds[:-1], bounds[1:], counts, strict=True):
         time.append(jnp.linspace(begin, end, count + 1)[:-1])
@@ -186,5 +190,5 @@ def _drive(lumped: Lumped, waveform: str, steps: int) -> Drive:
     ]
     moves = lumped.stroke * jnp.diff(jnp.stack(at, axis=1), axis=0)
     slow = sum(counts[:3])
-    corners = np.isin(np.arange(sum(counts)), [0, slow, slow + FAST_STEPS])
+    corners = np.isin(np.arange(sum(counts)), [0, slow, slow + fast])
     return Drive(jnp.concatenate(durations), moves, corners, slow)

@@ -5,9 +5,10 @@ In units of presliding of the first group (length), 1/omega_0 with omega_0^2 = k
     x'' + 2 zeta x' + (1 + kappa) x = r(t) - kappa X,    r = x - sum_g share_g f_g(x - s_g),
 
 r is where the contacts would hold the runner if none of them slid further: it moves with the drive s_g and
-with slip. A step solves the runner's motion exactly for r linear in time; r at the end comes from one
-evaluation of the contacts, at the position that slip going on as before predicts. Contacts are led along the
-path monotonically, with a stop at a reversal. So vibration without slip has no error at any step size.
+with slip. A step solves the runner's motion exactly for r a cubic in time (`oscillator`, `slip`). r at its end is
+from one evaluation of the contacts, at the position that slip going on as before predicts. Contacts are led along
+the path monotonically, with a stop at a reversal, before and after which slip is a parabola to and from rest.
+Values are of fourth order in the step, derivatives of third. Vibration without slip has no error at any step size.
 
 The coordinate x starts at 0 in each period; X is where the runner has got to (its mean force is kappa X).
 Friction depends on differences of displacement alone, so that the states of the contacts need no such shift.
@@ -23,12 +24,8 @@ from jax import Array
 
 from diffmicro import _loops as loops
 from diffmicro._types import Scalar, Vector
-
-Pair = tuple[Scalar, Scalar]
-"""One number for each group."""
-
-FAST_STEPS = 10
-"""Steps in the back step, and in the shaped move after it."""
+from diffmicro.devices.stickslip.oscillator import Oscillator, oscillator
+from diffmicro.devices.stickslip.slip import Pair, Past, at_rest, going_on, led, select, turning
 
 
 class State(NamedTuple):
@@ -66,35 +63,6 @@ class Drive(NamedTuple):
     slow: int
 
 
-class Oscillator(NamedTuple):
-    """Exact step of x'' + 2 zeta x' + stiffness x = r for r linear from r0 to r1: rows of (x0, v0, r0, r1)."""
-
-    position: tuple[Array, Array, Array, Array]
-    velocity: tuple[Array, Array, Array, Array]
-
-
-def oscillator(stiffness: Scalar, damping: Scalar, h: Array) -> Oscillator:
-    """Steps of length h."""
-    turn = jnp.sqrt(stiffness - damping**2)
-    decay = jnp.exp(-damping * h)
-    c, s = decay * jnp.cos(turn * h), decay * jnp.sin(turn * h) / turn
-    stay, back = c + damping * s, -stiffness * s
-    # r = r0 + slope t is followed by x = r/stiffness - offset slope
-    offset = 2 * damping / stiffness**2
-    constant = (1 - stay) / stiffness
-    ramp = ((h - s) / stiffness - offset * (1 - stay)) / h
-    ramp_rate = ((1 - c + damping * s) / stiffness + back * offset) / h
-    # the same as series, where differences of nearly equal numbers would spoil short steps
-    third = (4 * damping**2 - stiffness) / 2
-    short = h < 0.01
-    constant = jnp.where(short, h**2 * (1 / 2 - damping * h / 3 + third * h**2 / 12), constant)
-    ramp = jnp.where(short, h**2 * (1 / 6 - damping * h / 12 + third * h**2 / 60), ramp)
-    ramp_rate = jnp.where(short, h * (1 / 2 - damping * h / 3 + third * h**2 / 12), ramp_rate)
-    return Oscillator(
-        (stay, s, constant - ramp, ramp), (back, c - damping * s, s - ramp_rate, ramp_rate)
-    )
-
-
 class Motion(eqx.Module):
     """What a period depends on.
 
@@ -130,8 +98,8 @@ class Motion(eqx.Module):
         pull = self.share[0] * forces[0] + self.share[1] * forces[1]
         hold = state.lag - pull - self.sensor * place
         run = Run(
-            zero, state.velocity, state.lag, state.contacts, forces, hold, (zero, zero), zero == 0,
-            zero, zero, zero, zero, zero,
+            zero, state.velocity, state.lag, state.contacts, forces, hold,
+            (at_rest(zero, zero), at_rest(zero, zero)), zero, zero, zero, zero, zero,
         )  # fmt: skip
         h = self.drive.durations
         ends = jnp.arange(h.shape[0]) == self.drive.slow - 1
@@ -154,7 +122,8 @@ class Motion(eqx.Module):
     ) -> "Run":  # fmt: skip
         """One time step in which the drive moves by `moves`."""
         carried = self.share[0] * moves[0] + self.share[1] * moves[1]
-        fresh = starts | run.turned
+        fresh = at_rest(jnp.zeros_like(h), jnp.zeros_like(h))
+        pasts = [select(starts, fresh, past) for past in run.pasts]
 
         def lead(hold: Scalar) -> Pair:
             given = (run.position, run.velocity, run.hold, hold)
@@ -165,30 +134,21 @@ class Motion(eqx.Module):
                 velocity[0] + velocity[1] + velocity[2] + velocity[3],
             )
 
-        going_on = jnp.where(fresh, 0, run.slips[0] + run.slips[1])
-        x, v = lead(run.hold + carried + h * going_on)
-        contacts, forces, slips, turned = [], [], [], starts & ~starts
-        position_bend = velocity_bend = jnp.zeros_like(h)
-        for law, share, contact, move, force, slip in zip(
-            self.laws, self.share, run.contacts, moves, run.forces, run.slips, strict=True
+        ahead, bent = [sum(x) for x in zip(*(going_on(past, h) for past in pasts), strict=True)]
+        x, v = lead(run.hold + carried + ahead)
+        x, v = x + exact.position_bends[0] * bent, v + exact.velocity_bends[0] * bent
+        groups = []
+        for law, share, contact, move, force, past in zip(
+            self.laws, self.share, run.contacts, moves, run.forces, pasts, strict=True
         ):
-            before, after = run.velocity - move / h, v - move / h
+            rates = run.velocity - move / h, v - move / h
             change = x - run.position - run.lag - move
-            reverses, instant, vertex = turning(change, before, after, h)
-            pieces = jnp.stack([vertex, change - vertex]), jnp.stack([before, after])
-            contact = law.move(contact, *pieces)
-            now = law.force(contact, after)
-            slid = share * (change - now + force)
-            bends = _bends(slid, h * slip, fresh, reverses, instant)
-            position_bend, velocity_bend = position_bend + bends[0], velocity_bend + bends[1]
-            contacts.append(contact)
-            forces.append(now)
-            slips.append(jnp.where(reverses, 0, slid / h))
-            turned = turned | reverses
+            groups.append(led(law, share, contact, force, past, (change, *rates, h), exact))
+        contacts, forces, slips, position_bends, velocity_bends = zip(*groups, strict=True)
         pull = self.share[0] * forces[0] + self.share[1] * forces[1]
         hold = x - pull - self.sensor * place
         position, velocity = lead(hold)
-        position, velocity = position + h**2 * position_bend, velocity + h * velocity_bend
+        position, velocity = position + sum(position_bends), velocity + sum(velocity_bends)
 
         way = position - run.position
         _, _, extreme = turning(way, run.velocity, velocity, h)
@@ -201,35 +161,20 @@ class Motion(eqx.Module):
             position=position,
             velocity=velocity,
             lag=x - position,
-            contacts=tuple(contacts),
-            forces=tuple(forces),
+            contacts=contacts,
+            forces=forces,
             hold=hold,
-            slips=tuple(slips),
-            turned=turned,
+            pasts=slips,
             area=run.area + h * (run.position + way / 2) + h**2 / 12 * (run.velocity - velocity),
             crest=jnp.maximum(run.crest, run.position + jnp.maximum(extreme, way)),
             dip=jnp.minimum(run.dip, run.position + jnp.minimum(extreme, way)),
-            unrest=run.unrest + h / 2 * (away[0] ** 2 + away[1] ** 2),
+            unrest=run.unrest
+            + h / 2 * (away[0] ** 2 + away[1] ** 2)
+            + h**2 / 6 * (away[0] * (run.velocity - rate) - away[1] * (velocity - rate)),
             left=jnp.where(
                 ends, jnp.sqrt(swing[0] ** 2 + swing[1] ** 2 / stiffness + TINY), run.left
             ),
         )
-
-
-def _bends(slid: Scalar, before: Scalar, fresh: Array, reverses: Array, instant: Scalar) -> Pair:
-    """How the course of slip within a step, which is not a straight line, moves the runner.
-
-    Shares of h^2 in its position, of h in its velocity. Slip is a parabola: through this step and the last one;
-    from rest where the last one ended in a reversal; to rest at the `instant` of a reversal in this one.
-    """
-    smooth = (before - slid) / 12
-    velocity = jnp.where(fresh, -slid / 6, smooth)
-    position = velocity / 2
-    t = instant
-    return (
-        jnp.where(reverses, slid * (1 / 3 - t / 3 + t**2 / 12), position),
-        jnp.where(reverses, slid * (1 / 2 - t / 3), velocity),
-    )
 
 
 TINY = 1e-30
@@ -237,7 +182,7 @@ TINY = 1e-30
 
 
 class Run(NamedTuple):
-    """Within a period. hold: r - kappa X. slips: its rates by slip of both groups. turned: one of them reversed.
+    """Within a period. hold: r - kappa X. pasts: of the slip of both groups.
 
     lag: where contacts were led to, minus position. left: amplitude of vibration at the end of the slow phase.
     """
@@ -248,22 +193,9 @@ class Run(NamedTuple):
     contacts: Any
     forces: Pair
     hold: Scalar
-    slips: Pair
-    turned: Array
+    pasts: tuple[Past, Past]
     area: Scalar
     crest: Scalar
     dip: Scalar
     unrest: Scalar
     left: Scalar
-
-
-def turning(change: Array, before: Array, after: Array, h: Scalar) -> tuple[Array, Array, Array]:
-    """Whether a path reverses in a step, at which share of the step, and how far it is then (else 0).
-
-    The path is the cubic through its ends and their rates.
-    """
-    turned = before * after < 0
-    spread = jnp.where(turned, before - after, 1.0)
-    t = jnp.where(turned, before, 0.5) / spread
-    arc = h * t * (1 - t) * ((1 - t) * before - t * after)
-    return turned, t, jnp.where(turned, change * t**2 * (3 - 2 * t) + arc, 0)

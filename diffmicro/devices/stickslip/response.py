@@ -13,6 +13,7 @@ from diffmicro.devices.stickslip.lumped import Lumped, lump, motion, statics
 from diffmicro.devices.stickslip.motion import Motion, Pass, State
 from diffmicro.devices.stickslip.rules import HARMLESS, RULES
 from diffmicro.devices.stickslip.steady import Steady, approach, differentiable
+from diffmicro.dynamics.orbits import STABLE
 from diffmicro.parameters import as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.results import RESULTS, code, finite_if_ok, found_if_ok, from_code, raise_failure
@@ -59,18 +60,23 @@ def coarser(numerics: dict[str, Any]) -> dict[str, Any]:
 
 
 QUIET = 1e-3
-"""Vibration before the back step, over presliding, from which the force follows its phase."""
+"""Vibration before the back step, over presliding, whose phase the force follows where nothing damps it."""
 
 
 def objection(response: Response, design: Design, setting: Setting, of: str, method: str) -> Array:
-    """Device-specific reason not to trust a gradient: a dead zone, or vibration that never dies down."""
-    del design, setting, method
+    """Device-specific reason not to trust a gradient: a dead zone, or vibration that never dies down.
+
+    Damped vibration is the same in each period once it has settled, and its phase follows from the design.
+    """
+    del method
     if of in ("presliding", "contact_radius", "normal_force", "peak_pressure"):
         return jnp.zeros_like(code(response.result))
     dead = code(response.result) == code(RESULTS.stalled)
     if of == "zero_amplitude":
         dead = jnp.zeros_like(dead)
-    rings = response.vibration_left > QUIET * response.presliding[0]
+    turns = jnp.asarray(loaded_numbers((design, setting)).turns)
+    lasts = jnp.exp(-turns * design.damping_ratio) > STABLE
+    rings = lasts & (response.vibration_left > QUIET * response.presliding[0])
     against = jnp.where(rings, reason_code("vibration"), 0)
     return jnp.where(dead, reason_code("dead_zone"), against)
 

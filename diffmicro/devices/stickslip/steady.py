@@ -11,7 +11,8 @@ Derivatives follow from s(X*, theta) = 0 with everything else settled:
 
     dX* = -(s_theta d theta) / s_X,
 
-where s_theta and s_X are derivatives through as many periods as the rest needs to settle, at fixed X.
+where s_theta and s_X are derivatives through as many periods as the rest needs to settle, at fixed X: the last
+place seen in motion, a share `tolerance` of X* before it. At X* a band may begin, in which both are zero.
 Left out: a motion that does not settle (`found` is false then); second derivatives, which are NaN: springs
 that begin to slip between one motion and the next have a part in them that no derivative at fixed springs has.
 """
@@ -63,11 +64,12 @@ SETTLING = 100
 
 
 class Steady(NamedTuple):
-    """place: X*. state: at the start of a period there. seen: what the last period showed, stacked.
-    stuck: the step vanished before any skip. found: whether it settled. periods: number that was simulated.
-    change: of the step between the last periods."""
+    """place: X*. near: the last place on the way, in motion. state: at the start of a period there.
+    seen: what the last period showed, stacked. stuck: the step vanished before any skip. found: whether it
+    settled. periods: number that was simulated. change: of the step between the last periods."""
 
     place: Scalar
+    near: Scalar
     state: Any
     seen: Vector
     stuck: Flag
@@ -79,6 +81,7 @@ class Steady(NamedTuple):
 class _Search(NamedTuple):
     state: Any
     place: Scalar
+    near: Scalar  # the place before the last bit
     seen: Vector  # of the last period, the step first
     good: tuple[Any, Scalar, Scalar]  # state, place, step that were settled last
     stride: Scalar  # the skip from there; 0 before the first
@@ -113,7 +116,7 @@ def approach(
     _, seen = jax.eval_shape(advance, parameters, state, zero)
     nothing = jnp.zeros(len(seen), zero.dtype)
     start = _Search(
-        state, zero, nothing, (state, zero, zero), zero, slope, none, none, no, no, zero
+        state, zero, zero, nothing, (state, zero, zero), zero, slope, none, none, no, no, zero
     )
 
     def period(at: _Search) -> _Search:
@@ -143,6 +146,7 @@ def approach(
         return _Search(
             state=_select(too_far, at.good[0], state),
             place=landing,
+            near=jnp.where(arrived, at.place, landing),
             seen=jnp.stack(seen),
             good=_select(skip, (state, at.place, step), at.good),
             stride=jnp.where(skip, CAUTION * rest, jnp.where(too_far, back, at.stride)),
@@ -156,7 +160,9 @@ def approach(
 
     end = loops.while_loop(lambda at: ~at.done & (at.periods < PERIODS), period, start)
     settled = end.done | (free & (end.change <= SETTLED_FREE))
-    return Steady(end.place, end.state, end.seen, end.stuck, settled, end.periods, end.change)
+    return Steady(
+        end.place, end.near, end.state, end.seen, end.stuck, settled, end.periods, end.change
+    )
 
 
 def _select(condition: Flag, yes: Any, no: Any) -> Any:
@@ -180,7 +186,7 @@ def differentiable(
         return build(eqx.combine(jax.tree.unflatten(form, values), rest))
 
     task = _Task(advance, parameters, structure, free)
-    return _attach(task, values, leaves, steady.place, steady.seen)
+    return _attach(task, values, leaves, steady.near, steady.place, steady.seen)
 
 
 class _Task(NamedTuple):
@@ -192,22 +198,22 @@ class _Task(NamedTuple):
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _attach(
-    task: _Task, values: list[Array], leaves: list[Array], place: Scalar, seen: Vector
+    task: _Task, values: list[Array], leaves: list[Array], near: Scalar, place: Scalar, seen: Vector
 ) -> tuple[Scalar, Vector]:
-    del task, values, leaves
+    del task, values, leaves, near
     return place, seen
 
 
 def _attach_jvp(task: _Task, primals: Any, tangents: Any) -> Any:
     """Symbolic zeros tell what is differentiated; the slopes, not the tangents, go through the motion, so that
     reverse mode only has to transpose a product."""
-    values, leaves, place, seen = primals
-    out = _attach(task, values, leaves, place, seen)
+    values, leaves, near, place, seen = primals
+    out = _attach(task, *primals)
     moved = [i for i, dot in enumerate(tangents[0]) if not isinstance(dot, SymbolicZero)]
     if not moved:
         return out, (jnp.zeros_like(place), jnp.zeros_like(seen))
     change, _ = ravel_pytree([tangents[0][i] for i in moved])
-    by_place, by_numbers = _settled_slopes(task, values, moved, leaves, place, seen.size)
+    by_place, by_numbers = _settled_slopes(task, values, moved, leaves, near, seen.size)
     # A factor of one whose own derivative by anything is NaN: slopes have no derivatives.
     every, _ = ravel_pytree(values)
     once = substitute(jnp.ones_like(place), jnp.nan * jnp.sum(every))
