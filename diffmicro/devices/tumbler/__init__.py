@@ -28,9 +28,7 @@ from diffmicro.devices.tumbler.design import (
 )
 from diffmicro.devices.tumbler.drift import stall_field
 from diffmicro.devices.tumbler.response import (
-    HOPS,
     METHODS,
-    NEAR_CHANGE,
     NEAR_CLIMB,
     NEAR_STALL,
     ON_REQUEST,
@@ -76,9 +74,7 @@ __all__ = [
     "stall_field",
     "DEVICE",
     "Design",
-    "HOPS",
     "METHODS",
-    "NEAR_CHANGE",
     "NEAR_CLIMB",
     "NEAR_STALL",
     "ON_REQUEST",
