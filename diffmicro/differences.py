@@ -23,7 +23,8 @@ Lines are few: the first moves all parameters at once, the next ones, with small
 that a strong derivative's error does not hide a weak one; whoever is left then has a line of its own, the
 strongest first, and what that explains is taken off the rest. Most gradients are settled with the first line.
 
-`reach` is the longest step tried over which an entry of the gradient holds to `HOLDS`.
+`reach` is the longest step tried over which an entry of the gradient holds to `HOLDS` and the line is smooth: its
+rho and bend are within the bound.
 
 A parameter at zero or beside the end of its range goes one way, in lines apart from the others.
 """
@@ -262,7 +263,8 @@ def _settled_by(
     freed = ~many & judged & (moved != 0) & ~done[_MANY:]
     others = jnp.where(freed[None, :], upper(whole, rest, moved), jnp.inf)
     mismatch = jnp.fmin(known.mismatch, jnp.where(good, off, others))
-    holds = good & (change < HOLDS * size) & (off < HOLDS)
+    # A line with a jump on it can end by chance as it should; what holds over it has to be smooth between.
+    holds = good & (change < HOLDS * size) & (off < MATCHED)
     relative = jnp.abs(line) / jnp.where(here.x == 0, 1.0, jnp.abs(here.x))
     return known._replace(
         done=done,

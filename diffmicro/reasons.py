@@ -95,7 +95,7 @@ REASONS = (
     Reason(
         "rugged",
         "uncertified",
-        "rugged response: jumps are closer together than a designer's step",
+        "rugged response: the derivative changes by more than 10 % within a relative change of 1e-5",
     ),
     Reason(
         "unstable",
@@ -106,11 +106,6 @@ REASONS = (
         "symmetric",
         "uncertified",
         "the motion is symmetric and does not drift: zero, as its derivative by whatever keeps the symmetry",
-    ),
-    Reason(
-        "narrow",
-        "uncertified",
-        "the derivative changes by more than 10 % within a relative change of 1e-5: jumps or kinks are that close",
     ),
 )
 

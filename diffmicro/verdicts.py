@@ -30,8 +30,8 @@ class Entry(eqx.Module):
     verdict, reason: codes, as in `Certificate` [-].
     discrepancy: relative difference between two resolutions [-].
     mismatch: the most that differences of the value leave to its relative error [-].
-    reach: the relative change of the parameter over which it is known to hold to 10 %, tried up to some 0.1 %;
-    NaN for a parameter at zero [-].
+    reach: the relative change of the parameter over which it is known to hold to 10 %, while others move too;
+    tried up to some 0.1 %; NaN for a parameter at zero [-].
     """
 
     verdict: Array
@@ -179,7 +179,7 @@ def judged_each(
     else:
         agree = jnp.full(checks.mismatch.shape, reason_code("unchecked"))
     # The reach of a parameter at zero is unknown, which is not short.
-    reason = jnp.where(checks.reach == 0, reason_code("narrow"), agree)
+    reason = jnp.where(checks.reach == 0, reason_code("rugged"), agree)
     reason = jnp.where(checks.mismatch < MATCHED, reason, reason_code("differs"))
     reason = jnp.where(checks.found, reason, reason_code("alone"))
     if gradient.dtype == jnp.float32:

@@ -177,7 +177,7 @@ def test_words_for_programs():
     assert [part["verdict"] for part in faint["parts"]] == ["certified", "uncertified"]
     assert faint["verdict"] == "uncertified" and faint["reason"] == faint["parts"][1]["reason"]
     assert words["reach"] == min(
-        part["reach"] for e in words["entries"].values() for part in [e] if part["reach"]
+        e["reach"] for e in words["entries"].values() if e["reach"] is not None
     )
 
 

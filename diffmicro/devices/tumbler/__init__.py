@@ -29,9 +29,7 @@ from diffmicro.devices.tumbler.design import (
 from diffmicro.devices.tumbler.drift import stall_field
 from diffmicro.devices.tumbler.layout import Layout, geometry
 from diffmicro.devices.tumbler.response import (
-    HOPS,
     METHODS,
-    NEAR_CHANGE,
     NEAR_CLIMB,
     NEAR_STALL,
     ON_REQUEST,
@@ -81,9 +79,7 @@ __all__ = [
     "Layout",
     "geometry",
     "Design",
-    "HOPS",
     "METHODS",
-    "NEAR_CHANGE",
     "NEAR_CLIMB",
     "NEAR_STALL",
     "ON_REQUEST",
