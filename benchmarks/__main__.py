@@ -21,6 +21,7 @@ NAMES = (
     "pareto",
     "optimizers",
     "imports",
+    "planted_faults",
 )
 
 

@@ -13,12 +13,7 @@ if TYPE_CHECKING:
     from diffmicro._device import Device, Limit, Method
     from diffmicro.attraction import basins
     from diffmicro.boundary import Boundary, boundaries, margin, margin_of
-    from diffmicro.certificate import (
-        Certificate,
-        reason_text,
-        value_and_gradient,
-        verdict_word,
-    )
+    from diffmicro.certificate import value_and_gradient
     from diffmicro.devices import device
     from diffmicro.drawing import draw, fit_design, geometry
     from diffmicro.fabrication import tolerances
@@ -27,6 +22,7 @@ if TYPE_CHECKING:
     from diffmicro.results import RESULTS, NoResult
     from diffmicro.rules import Rule
     from diffmicro.tolerance import Tolerance
+    from diffmicro.verdicts import Certificate, Entry, reason_text, verdict_word
 
     __version__: str
 
@@ -35,10 +31,11 @@ _HOMES = {
     "Boundary": "boundary",
     "ByResolution": "recheck",
     "ByWarmStart": "recheck",
-    "Certificate": "certificate",
+    "Certificate": "verdicts",
     "Configuration": "_configure",
     "ConfigurationWarning": "_configure",
     "Device": "_device",
+    "Entry": "verdicts",
     "Limit": "_device",
     "Method": "_device",
     "NoResult": "results",
@@ -57,10 +54,10 @@ _HOMES = {
     "margin_of": "boundary",
     "output": "parameters",
     "parameter": "parameters",
-    "reason_text": "certificate",
+    "reason_text": "verdicts",
     "tolerances": "fabrication",
     "value_and_gradient": "certificate",
-    "verdict_word": "certificate",
+    "verdict_word": "verdicts",
 }
 
 __all__ = [
@@ -71,6 +68,7 @@ __all__ = [
     "Configuration",
     "ConfigurationWarning",
     "Device",
+    "Entry",
     "Limit",
     "Method",
     "NoResult",

@@ -74,13 +74,13 @@ class Limit(NamedTuple):
     name: what it is called, in one or two words. meaning: in a line. room: (response, design, setting) -> what
     is left to it: zero at it and smooth inside, where it may be of either sign; None where there is no such
     limit in this setting. Without it the status alone says where the limit is, and its place has no derivative.
-    asks: responses on request that `room` looks at. status: how calculations end beyond it, where they have no
+    needs: responses on request that `room` looks at. status: how calculations end beyond it, where they have no
     room to tell."""
 
     name: str
     meaning: str
     room: Callable[[Any, Any, Any], Any] | None = None
-    asks: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
     status: str = ""
 
 

@@ -52,7 +52,7 @@ def replace(path: Path, content: bytes, wait: bool = True) -> None:
         raise OSError(problem.errno, problem.strerror, str(path)) from None
 
 
-def told(problem: OSError) -> str:
+def complaint_of(problem: OSError) -> str:
     """What went wrong with which file, and what to do where the disk is full."""
     text = problem.strerror or str(problem)
     where = f"{problem.filename}: " if problem.filename else ""

@@ -4,23 +4,23 @@
 
 1. Is there a solution to differentiate? A motion has to be periodic, settled to, stable (`residual`,
    `multiplier`); an equilibrium has to be converged.
-2. Does resolution matter? The gradient is computed again, more coarsely; the largest relative
-   difference is the `discrepancy`.
-3. Does the value really change so? The response is calculated again at two neighboring points along one
-   direction that mixes all parameters, and the second-order difference of the values is compared with
-   gradient times direction. This shares nothing with the derivative's own route (saltation, implicit
-   function theorem): if a term is missing there, it shows here.
+2. Does resolution matter? The gradient is computed again, more coarsely; the relative difference is the
+   `discrepancy`.
+3. Does the value really change so? Along lines beside the point the change of the value is compared with the
+   integral of the gradient, see `differences`. The values share nothing with the derivative's own route
+   (saltation, implicit function theorem): if a term is missing there, it shows here.
 4. Does the device know better? Its `objection` names dead zones, kinks and the like.
 
-How questions 2 and 3 are put to a device is in `recheck`; a device that has no second resolution is not
-certified, and a certificate names the checks that were made.
+How questions 2 and 3 are put to a device is in `recheck`, what follows from the answers in `verdicts`; a device
+that has no second resolution is not certified, and a certificate names the checks that were made.
 
-The error measure of a gradient is |dg| / max(|g|, FLOOR |value / parameter|). The verdict is `certified`,
-`uncertified` (a number, with the reason), or `refused` (no number: NaN). `margin` is the time to the
-nearest change of the sequence of events over the period; a small one makes a gradient local, and questions
-2 and 3 tell when it makes it wrong.
+Each derivative has an `Entry` of its own, and the certificate the worst of them: one derivative that is nearly
+cancelling does not take the others with it. The error measure is |dg| / max(|g|, FLOOR |value / parameter|). The
+verdict is `certified`, `uncertified` (a number, with the reason), or `refused` (no number: NaN). `margin` is the
+time to the nearest change of the sequence of events over the period; a small one makes a gradient local, and
+`reach` says how far it holds at least.
 
-Left out: whether the model is right, and how far the gradient reaches.
+Left out: whether the model is right.
 """
 
 import inspect
@@ -28,67 +28,42 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
 from diffmicro._device import Device, Method, device_of, nothing_against
 from diffmicro.devices import device as named_device
+from diffmicro.differences import FLOOR
 from diffmicro.parameters import as_arrays, describe, get, idle
-from diffmicro.reasons import REASONS, VERDICTS, codes_of, reason_code
-from diffmicro.recheck import STEP, Evidence, Question, Recheck, Unchecked
-from diffmicro.results import RESULTS, code
+from diffmicro.reasons import VERDICTS, reason_code
+from diffmicro.recheck import Question, Recheck, Unchecked
+from diffmicro.verdicts import (
+    REFUSED,
+    Certificate,
+    Entry,
+    certificate_words,
+    judged_each,
+    reason_text,
+    summed_up,
+    unknown_checks,
+    verdict_word,
+    weighed,
+    worst_of_components,
+)
 
-FLOOR = 1e-3
-"""Share of value / parameter below which a derivative counts as nearly cancelling."""
-
-RESOLVED = 1e-3
-"""Largest discrepancy of a certified gradient. The finer one is better by a factor of five at least."""
-
-MATCHED = 3e-3
-"""Largest disagreement of differences and gradient of a certified gradient."""
-
-
-class Certificate(eqx.Module):
-    """How far a gradient can be trusted. Codes index `VERDICTS` and `REASONS`.
-
-    verdict: code of the verdict [-].
-    reason: code of the reason [-].
-    residual: distance of the solution from what it has to fulfill, natural units [-].
-    margin: distance to the nearest mode change over the period or scale [-].
-    multiplier: largest modulus of the Floquet multipliers [-].
-    discrepancy: largest relative difference between two resolutions [-].
-    mismatch: relative disagreement with differences of the value [-].
-    error_estimate: relative error that these amount to [-].
-    method: numerical method. checks: what was compared, in words.
-    """
-
-    verdict: Array
-    reason: Array
-    residual: Array
-    margin: Array
-    multiplier: Array
-    discrepancy: Array
-    mismatch: Array
-    error_estimate: Array
-    method: str = eqx.field(static=True)
-    checks: tuple[str, ...] = eqx.field(static=True)
-
-
-def verdict_word(certificate: Certificate) -> str:
-    """The verdict of one concrete certificate."""
-    return VERDICTS[int(certificate.verdict)]
-
-
-def reason_text(certificate: Certificate) -> str:
-    """The reason of one concrete certificate; agreement names the checks that were made."""
-    reason = REASONS[int(certificate.reason)]
-    if reason.name != "agree":
-        return reason.text
-    *others, last = certificate.checks
-    return f"{', '.join(others)} and {last} agree"
+__all__ = [
+    "FLOOR",
+    "VERDICTS",
+    "Certificate",
+    "Entry",
+    "certificate_words",
+    "reason_text",
+    "value_and_gradient",
+    "verdict_word",
+]
 
 
 def value_and_gradient(
@@ -115,34 +90,42 @@ def value_and_gradient(
 
     def outer(design: Any, setting: Any) -> tuple[Any, Any, Any, Any]:
         design, setting = as_arrays((design, setting))
-        x, unravel = ravel_pytree(_free(names, design, setting))
+        free = _free(names, design, setting)
+        x, unravel = ravel_pytree(free)
         # ravel_pytree sorts the names of a dict, and so do the rows of the Jacobian.
-        question = Question(known.respond, design, setting, unravel, tuple(sorted(responses)))
+        question = Question(
+            known.respond,
+            design,
+            setting,
+            unravel,
+            _room(free, design, setting),
+            tuple(sorted(responses)),
+        )
         if known.method.scheme:
             found = question.look(numerics, x)
-            unknown = jnp.full_like(found.value, jnp.nan)
-            checks = _Checks(unknown, unknown, jnp.zeros(unknown.shape, bool))
+            checks = unknown_checks(found.jacobian)
         else:
             evidence = known.recheck.evidence(question, numerics, x)
-            found, checks = evidence.base, _weighed(evidence, x)
+            found, checks = evidence.base, weighed(evidence)
         base = found.response
         values = {name: getattr(base, name) for name in responses}
+        by_name = partial(_by_name, free)
         gradients, certificates = {}, {}
         first = 0
         for name in question.responses:
             shape = jnp.shape(values[name])
             last = first + values[name].size
-            rows, seen = found.jacobian[first:last], _Checks(*(c[first:last] for c in checks))
+            rows, seen = found.jacobian[first:last], worst_of_components(checks, first, last)
             against = jnp.asarray(known.objection(base, design, setting, name, known.method.name))
             if known.method.scheme:
                 against = jnp.where(against == 0, reason_code("scheme"), against)
-            certificate = _judge(known, base, found.value[first:last], rows, seen, against)
-            refused = certificate.verdict == VERDICTS.index("refused")
-            rows = jnp.where(refused, jnp.nan, rows)
+            value, compared = found.value[first:last], known.recheck.checks
+            entries = judged_each(compared, base, value, rows, seen, against)
+            rows = jnp.where(entries.verdict[None, :] == REFUSED, jnp.nan, rows)
             gradients[name] = jax.tree.map(
                 lambda g, s=shape: g.reshape(s + g.shape[1:]), jax.vmap(unravel)(rows)
             )
-            certificates[name] = certificate
+            certificates[name] = summed_up(known.method.name, known.checks, base, entries, by_name)
             first = last
         if isinstance(of, str):
             return values[of], gradients[of], certificates[of], base
@@ -231,72 +214,16 @@ def _free(names: Sequence[str], design: Any, setting: Any) -> dict[str, Any]:
     return {name: get(design, setting, name) for name in names}
 
 
-class _Checks(NamedTuple):
-    """Per component: difference of two resolutions, of gradient and values, whether neighbors were found."""
-
-    discrepancy: Array
-    mismatch: Array
-    found: Array
-
-
-def _weighed(evidence: Evidence, x: Array) -> _Checks:
-    """The evidence in the error measure of the module docstring."""
-    fine, value, values = evidence.base.jacobian, evidence.base.value, evidence.values
-    discrepancy = jnp.full(value.shape, jnp.nan, value.dtype)
-    if evidence.coarse is not None:
-        floor = FLOOR * jnp.abs(value)[:, None] / jnp.where(x == 0, 1.0, jnp.abs(x))[None, :]
-        size = jnp.maximum(jnp.abs(fine), floor)
-        off = jnp.abs(fine - evidence.coarse) / jnp.where(size == 0, 1.0, size)
-        discrepancy = jnp.max(off, axis=1)
-    differences = (-3 * values[0] + 4 * values[1] - values[2]) / (2 * STEP)
-    expected = fine @ evidence.direction
-    weight = jnp.sqrt(jnp.sum((fine * evidence.direction[None, :]) ** 2, axis=1))
-    weight = jnp.maximum(weight, FLOOR * jnp.abs(value))
-    mismatch = jnp.abs(differences - expected) / jnp.where(weight == 0, 1.0, weight)
-    return _Checks(discrepancy, mismatch, jnp.all(jnp.isfinite(values), axis=0))
+def _room(free: Mapping[str, Array], design: Any, setting: Any) -> tuple[Array, Array]:
+    """The ends of the parameters' ranges, as `ravel_pytree` orders them."""
+    table = {**describe(type(design)), **describe(type(setting))}
+    low = {name: jnp.full_like(value, table[name].low) for name, value in free.items()}
+    high = {name: jnp.full_like(value, table[name].high) for name, value in free.items()}
+    return ravel_pytree(low)[0], ravel_pytree(high)[0]
 
 
-def _judge(
-    known: _Known,
-    base: Any,
-    value: Array,
-    gradient: Array,
-    checks: _Checks,
-    against: Array,
-) -> Certificate:
-    """Verdict and reason: the first thing that speaks against the gradient, of any component."""
-    usable = (code(base.result) == code(RESULTS.successful)) | (against != 0)
-    discrepancy, mismatch = jnp.max(checks.discrepancy), jnp.max(checks.mismatch)
-    if "resolution" in known.recheck.checks:
-        agree = jnp.where(discrepancy < RESOLVED, reason_code("agree"), reason_code("coarse"))
-        estimate = discrepancy / 5 + jnp.where(mismatch > MATCHED, mismatch, 0.0)
-    else:
-        agree, estimate = jnp.asarray(reason_code("unchecked")), mismatch
-    reason = jnp.where(mismatch < MATCHED, agree, reason_code("differs"))
-    reason = jnp.where(jnp.all(checks.found), reason, reason_code("alone"))
-    if gradient.dtype == jnp.float32:
-        reason = jnp.full_like(reason, reason_code("single"))
-    # A reason to trust it does not outweigh a check that failed; a reason against it does.
-    trusted = jnp.isin(against, jnp.array(codes_of("certified")))
-    finite = jnp.all(jnp.isfinite(gradient)) & jnp.all(jnp.isfinite(value))
-    reason = jnp.where(finite, reason, reason_code("not_finite"))
-    refused = jnp.isin(against, jnp.array(codes_of("refused")))
-    flat = jnp.all(gradient == 0) & (reason == reason_code("agree"))
-    overruled = jnp.where(trusted, flat & (against != 0), finite & (against != 0))
-    reason = jnp.where(overruled | refused, against, reason)
-    reason = jnp.where(usable, reason, reason_code("no_motion"))
-    verdict = jnp.where(jnp.isin(reason, jnp.array(codes_of("refused"))), 2, 1)
-    verdict = jnp.where(jnp.isin(reason, jnp.array(codes_of("certified"))), 0, verdict)
-    unknown = jnp.full_like(discrepancy, jnp.nan)
-    return Certificate(
-        verdict=verdict,
-        reason=reason,
-        residual=getattr(base, "residual", unknown),
-        margin=getattr(base, "margin", unknown),
-        multiplier=getattr(base, "multiplier", unknown),
-        discrepancy=discrepancy,
-        mismatch=mismatch,
-        error_estimate=estimate,
-        method=known.method.name,
-        checks=known.checks,
-    )
+def _by_name(free: Mapping[str, Array], flat: Array) -> dict[str, Array]:
+    """A vector in the order of `ravel_pytree` as a dict of the parameters' shapes, of any type of number."""
+    ends = np.cumsum([free[name].size for name in sorted(free)])
+    parts = jnp.split(flat, ends[:-1])
+    return {n: part.reshape(free[n].shape) for n, part in zip(sorted(free), parts, strict=True)}

@@ -107,6 +107,11 @@ REASONS = (
         "uncertified",
         "the motion is symmetric and does not drift: zero, as its derivative by whatever keeps the symmetry",
     ),
+    Reason(
+        "narrow",
+        "uncertified",
+        "the derivative changes by more than 10 % within a relative change of 1e-5: jumps or kinks are that close",
+    ),
 )
 
 _CODES = {reason.name: number for number, reason in enumerate(REASONS)}

@@ -1,7 +1,7 @@
 """How a gradient is checked again: the part of a certificate that depends on what a device can do.
 
-A gradient is compared with a second one, taken in another way, and with differences of the value along one
-direction that mixes all parameters. A device names its second way by one of
+A gradient is compared with a second one, taken in another way, and with `differences` of the value along lines
+that mix parameters. A device names its second way by one of
 
 - `ByResolution`: the whole calculation at half the resolution;
 - `ByWarmStart`: a device that searches for a motion goes on from the motion found, at another tolerance, which
@@ -12,7 +12,7 @@ Each gives the same `Evidence`; what follows from it is `certificate`'s business
 """
 
 import abc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -23,16 +23,11 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 
 from diffmicro import _loops as loops
+from diffmicro.differences import Differences, frame, learn, nothing, place
 from diffmicro.parameters import put
 
 COARSER = 10.0
 """Ratio of the tolerances at which gradients are compared."""
-
-STEP = 1e-4
-"""Relative step of the neighboring points: far above the tolerance, far below the curvature."""
-
-OFFSETS = (0.0, STEP, 2 * STEP)
-"""Where values are taken along the direction, for a one-sided difference of second order."""
 
 
 class Look(NamedTuple):
@@ -47,13 +42,14 @@ class Question(NamedTuple):
     """Some responses of a device as a vector function of some parameters as a vector x (p).
 
     respond: the device's function. design, setting: what x does not contain. unravel: x as {name: value}.
-    responses: names, in the order of the vector's parts: sorted.
+    room: ends of the parameters' ranges, as x. responses: names, in the order of the vector's parts: sorted.
     """
 
     respond: Callable[..., Any]
     design: Any
     setting: Any
     unravel: Callable[[Array], dict[str, Array]]
+    room: tuple[Array, Array]
     responses: tuple[str, ...]
 
     def point(self, x: Array) -> tuple[Any, Any]:
@@ -86,14 +82,14 @@ class Question(NamedTuple):
 class Evidence(NamedTuple):
     """What was found: all that a verdict needs.
 
-    base: the look at the point itself. coarse: the second Jacobian; None: there is none.
-    direction: relative changes of all parameters at once (p). values: at `OFFSETS` along it (3, n).
+    x: the point. base: the look at it. coarse: the second Jacobian; None: there is none.
+    differences: what the values do beside it.
     """
 
+    x: Array
     base: Look
     coarse: Array | None
-    direction: Array
-    values: Array
+    differences: Differences
 
 
 @dataclass(frozen=True)
@@ -115,9 +111,9 @@ class ByResolution(Recheck):
     checks: ClassVar[tuple[str, ...]] = ("resolution", "differences of values")
 
     def evidence(self, question: Question, numerics: dict[str, Any], x: Array) -> Evidence:
-        """The fine looks share one traced evaluation, so it is compiled once."""
+        """The coarse look is a calculation of its own."""
         coarse = question.look(self.coarser(numerics), x).jacobian
-        return _along(question, numerics, x)._replace(coarse=coarse)
+        return Unchecked().evidence(question, numerics, x)._replace(coarse=coarse)
 
 
 @dataclass(frozen=True)
@@ -127,8 +123,9 @@ class Unchecked(Recheck):
     checks: ClassVar[tuple[str, ...]] = ("differences of values",)
 
     def evidence(self, question: Question, numerics: dict[str, Any], x: Array) -> Evidence:
-        """Looks at the point and along the direction."""
-        return _along(question, numerics, x)
+        """Looks at the point and beside it, all by the same numerics."""
+        walk = _walk(question, x, lambda known, at, factor: question.look(numerics, at), (1.0,))
+        return Evidence(x, walk.first, None, walk.differences)
 
 
 @dataclass(frozen=True)
@@ -147,22 +144,18 @@ class ByWarmStart(Recheck):
     checks: ClassVar[tuple[str, ...]] = ("resolution", "differences of values")
 
     def evidence(self, question: Question, numerics: dict[str, Any], x: Array) -> Evidence:
-        """Looks at a tolerance `COARSER` times larger, then at the usual one along the direction."""
+        """Looks at a tolerance `COARSER` times larger, then at the usual one, there and beside."""
         tolerance = numerics.get("tolerance", self.tolerance)
         if self.cold is not None:
             return self._in_one(self.cold(*question.point(x)), question, numerics, x, tolerance)
         base = jax.lax.stop_gradient(question.response(numerics, x))
 
-        def go_on(direction: Array, run: tuple[Array, Array]) -> tuple[Array, Look]:
-            offset, factor = run
-            nearby = {**numerics, **self.near(base, tolerance * factor)}
-            look = question.look(nearby, x + offset * direction)
-            return _first_direction(x, look, offset, direction), look
+        def look(known: dict, at: Array, factor: Array) -> Look:
+            return question.look({**numerics, **self.near(base, tolerance * factor)}, at)
 
-        runs = (jnp.array((0.0, *OFFSETS), x.dtype), jnp.array((COARSER, 1, 1, 1), x.dtype))
-        direction, looks = loops.scan(go_on, jnp.zeros_like(x), runs)
-        found = Look(base, question.value(base), looks.jacobian[1])
-        return Evidence(found, looks.jacobian[0], direction, looks.value[1:])
+        walk = _walk(question, x, look, (COARSER, 1.0))
+        found = Look(base, question.value(base), walk.differences.jacobian)
+        return Evidence(x, found, walk.coarse, walk.differences)
 
     def _in_one(
         self,
@@ -176,48 +169,66 @@ class ByWarmStart(Recheck):
         given = {name: numerics[name] for name in cold if numerics.get(name) is not None}
         start = jax.tree.map(lambda new, old: jnp.asarray(old, new.dtype), cold, {**cold, **given})
 
-        def go_on(carry: tuple[Array, dict], run: tuple[Array, Array]) -> tuple[Any, Look]:
-            (direction, known), (offset, factor) = carry, run
-            nearby = {**numerics, **known, "tolerance": tolerance * factor}
-            look = question.look(nearby, x + offset * direction)
-            found = self.near(look.response, tolerance)
-            known = {
+        def look(known: dict, at: Array, factor: Array) -> Look:
+            return question.look({**numerics, **known, "tolerance": tolerance * factor}, at)
+
+        def settle(known: dict, response: Any) -> dict:
+            found = self.near(response, tolerance)
+            return {
                 name: jax.tree.map(partial(jnp.where, known["near"]), old, found[name])
                 for name, old in known.items()
             }
-            return (_first_direction(x, look, offset, direction), known), look
 
-        runs = (jnp.array((0.0, 0.0, *OFFSETS), x.dtype), jnp.array((1, COARSER, 1, 1, 1), x.dtype))
-        (direction, _), looks = loops.scan(go_on, (jnp.zeros_like(x), start), runs)
-        base = jax.tree.map(lambda leaf: leaf[0], looks)._replace(jacobian=looks.jacobian[2])
-        return Evidence(base, looks.jacobian[1], direction, looks.value[2:])
+        walk = _walk(question, x, look, (1.0, COARSER, 1.0), start, settle)
+        found = walk.first._replace(jacobian=walk.differences.jacobian)
+        return Evidence(x, found, walk.coarse, walk.differences)
 
 
-def _along(question: Question, numerics: dict[str, Any], x: Array) -> Evidence:
-    """Looks at the point and at its neighbors, all by the same numerics."""
+class _Walk(NamedTuple):
+    """A round of looks: how many there were, the numerics to go on with, what is known."""
 
-    def go_on(direction: Array, offset: Array) -> tuple[Array, Look]:
-        look = question.look(numerics, x + offset * direction)
-        return _first_direction(x, look, offset, direction), look
-
-    direction, looks = loops.scan(go_on, jnp.zeros_like(x), jnp.array(OFFSETS, x.dtype))
-    return Evidence(jax.tree.map(lambda leaf: leaf[0], looks), None, direction, looks.value)
-
-
-def _first_direction(x: Array, look: Look, offset: Array, direction: Array) -> Array:
-    """The direction follows from the look at the point itself and stays for the others."""
-    return jnp.where(offset == 0, mixed_direction(x, look.value[0], look.jacobian[0]), direction)
+    count: Array
+    known: Any
+    first: Look
+    coarse: Array
+    differences: Differences
 
 
-def mixed_direction(x: Array, value: Array, gradient: Array) -> Array:
-    """Changes of all parameters at once, relative and of unlike sizes so that errors do not cancel.
+def _walk(
+    question: Question,
+    x: Array,
+    look: Callable[[Any, Array, Array], Look],
+    factors: Sequence[float],
+    known: Any = None,
+    settle: Callable[[Any, Any], Any] = lambda known, response: known,
+) -> _Walk:
+    """Looks at x, one for each factor of the tolerance, and then beside it for as long as an entry is not settled.
 
-    A parameter at zero has no relative change. It may be the end of its range, so it grows, by what the
-    gradient predicts would double the value.
+    One loop, so that the calculation is compiled once. look: (known, point, factor of the tolerance).
+    settle: what is known after a look. The last factor is the usual one, 1.
     """
-    i = jnp.arange(x.size, dtype=x.dtype)
-    mixed = jnp.cos(1.0 + 2.4 * i)
-    mixed = jnp.where(jnp.abs(mixed) < 0.3, 0.3, mixed)
-    steep = jnp.isfinite(gradient) & (jnp.abs(gradient) > jnp.abs(value))
-    doubling = jnp.abs(value) / jnp.where(steep, jnp.abs(gradient), 1.0)
-    return jnp.where(x == 0, jnp.abs(mixed) * jnp.where(steep, doubling, 1.0), mixed * jnp.abs(x))
+    steps = jnp.asarray(factors, x.dtype)
+    last = len(factors) - 1
+    shape = jax.eval_shape(look, known, x, steps[0])
+    blank = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shape)
+    here = frame(x, question.room)
+
+    def goes_on(walk: _Walk) -> Array:
+        return (walk.count <= last) | walk.differences.left
+
+    def go_on(walk: _Walk) -> _Walk:
+        count, opening = walk.count, walk.count <= last
+        factor = steps[jnp.minimum(count, last)]
+        at = x + jnp.where(opening, 0.0, place(walk.differences))
+        found = look(walk.known, at, factor)
+        return _Walk(
+            count + 1,
+            settle(walk.known, found.response),
+            jax.tree.map(partial(jnp.where, count == 0), found, walk.first),
+            jnp.where(opening & (factor > 1), found.jacobian, walk.coarse),
+            learn(here, walk.differences, found.value, found.jacobian, opening),
+        )
+
+    unknown = nothing(here, blank.value, blank.jacobian)
+    begun = _Walk(jnp.zeros((), jnp.int32), known, blank, blank.jacobian, unknown)
+    return loops.while_loop(goes_on, go_on, begun)

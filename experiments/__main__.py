@@ -1,8 +1,9 @@
-"""`python -m experiments list | all | NAME ... [--out DIR]`: run, compare, draw, keep the score.
+"""`python -m experiments list | all | NAME ... [--out DIR] [--record]`: run, compare, draw, keep the score.
 
 Each experiment writes NAME.json and NAME.png to DIR (default runs/experiments), and scoreboard.md
-is made anew from all the records there. Exit code 0 also when a statement is not reproduced: that
-is a result. 2: unknown name.
+is made anew from all the records there. --record also writes what was found into the table of expected
+verdicts and into docs/sources.md. Exit code 0 also when a statement is contradicted: that is a
+result. 2: unknown name.
 """
 
 import argparse
@@ -15,7 +16,9 @@ from pathlib import Path
 import diffmicro
 from diffmicro.command.codes import Code
 from experiments import known_experiments
-from experiments.outcome import scoreboard, write
+from experiments.outcome import write
+from experiments.progress import shown
+from experiments.scoreboard import kept, remember, scoreboard, sentence
 
 OUT = Path("runs/experiments")
 
@@ -25,6 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
     parser.add_argument("names", nargs="+", metavar="list | all | NAME")
     parser.add_argument("--out", type=Path, default=OUT, help=f"folder to write to ({OUT})")
+    parser.add_argument("--record", action="store_true", help="make what is found the expected")
     asked = parser.parse_args(arguments)
     known = known_experiments()
     if asked.names == ["list"]:
@@ -42,12 +46,17 @@ def main(arguments: list[str] | None = None) -> int:
     diffmicro.configure(double=True)
     for name in names:
         began = time.perf_counter()
-        record = write(name, known[name], known[name].run(), asked.out)
+        with shown(name):
+            found = known[name].run()
+        record = write(name, known[name], found, asked.out)
         seconds = time.perf_counter() - began
-        print(f"{name:22} {record['verdict']:11} {seconds:5.1f} s  {record['reason']}", flush=True)
+        print(f"{name:22} {record['verdict']:14} {seconds:5.1f} s  {record['reason']}", flush=True)
     files = [asked.out / f"{name}.json" for name in known]
     records = [json.loads(file.read_text()) for file in files if file.exists()]
     (asked.out / "scoreboard.md").write_text(scoreboard(records))
+    if asked.record:
+        remember([r for r in records if r["experiment"] in names], list(known))
+    print(sentence({r["experiment"]: kept(r) for r in records}))
     print(f"Records, figures and scoreboard.md are in {asked.out}.")
     return Code.OK
 

@@ -1,12 +1,15 @@
-"""What an experiment answers with, how it is judged, and how it is written down.
+"""What an experiment answers with, how each of its statements is judged, and how it is written down.
 
-Verdict: `reproduced` when every statement of the source holds, `not` when none does, else `partly`,
-with what was measured instead as the reason.
+A statement is the source's: it has a place there and the source's words, and it is reproduced or contradicted.
+What the source
+does not give in numbers or words that decide it is `not comparable`, with the reason. A comparison with a
+calculation of ours is an
+`own reference`: it is named and never counted as reproduced.
 """
 
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,14 +17,119 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from experiments.reading import half_digit
+
+NUMBER, ORDER, SHAPE, OWN = "number", "sign or order", "shape", "own reference"
+KINDS = (NUMBER, ORDER, SHAPE, OWN)
+
+REPRODUCED, CONTRADICTED, INCOMPARABLE = "reproduced", "contradicted", "not comparable"
+PARTLY = "partly"
+WORDS = (REPRODUCED, CONTRADICTED, INCOMPARABLE, OWN)
+"""What a statement's verdict can be."""
+
+
+class Said(NamedTuple):
+    """A place of the source (section, figure, table, equation or page) and its words there, a few of them."""
+
+    page: str
+    words: str
+
 
 class Check(NamedTuple):
-    """One statement of the source against what was measured."""
+    """One statement against what was measured. `holds` is None where nothing can be compared."""
 
     statement: str
     stated: str
     measured: str
-    holds: bool
+    holds: bool | None
+    page: str
+    words: str
+    kind: str
+
+    @property
+    def verdict(self) -> str:
+        """The word for it, of `WORDS`."""
+        if self.kind == OWN:
+            return OWN
+        if self.holds is None:
+            return INCOMPARABLE
+        return REPRODUCED if self.holds else CONTRADICTED
+
+
+def _check(statement, stated, measured, holds, said: Said, kind) -> Check:
+    for what, text in (("place", said.page), ("words", said.words), ("statement", statement)):
+        if not text.strip():
+            raise ValueError(f"{statement!r} has no {what}; say where the source says so.")
+    holds = None if holds is None else bool(holds)
+    return Check(statement, stated, measured, holds, said.page, said.words, kind)
+
+
+def number(
+    said: Said,
+    statement: str,
+    printed: str,
+    measured: Any,
+    unit: str = "",
+    *,
+    about: float = 0.0,
+    more: float = 0.0,
+    note: str = "",
+) -> Check:
+    """Holds when the measured number is the printed one to half a unit of its last digit.
+
+    `about` is the share that a word as "approximately" allows instead where it is more, `more` what is added
+    for the step of a grid.
+    """
+    stated, measured = float(printed), float(measured)
+    within = max(half_digit(printed), about * abs(stated)) + more
+    unit = f" {unit}" if unit else ""
+    return _check(
+        statement,
+        f"{printed}{unit} (within {within:.2g})",
+        f"{measured:.4g}{unit}" + (f"; {note}" if note else ""),
+        abs(measured - stated) <= within * (1 + 1e-9),
+        said,
+        NUMBER,
+    )
+
+
+def numbers(said: Said, statement: str, stated: str, measured: str, holds: Any) -> Check:
+    """Several printed numbers in one statement, as the entries of a table, each to its last digit."""
+    return _check(statement, stated, measured, holds, said, NUMBER)
+
+
+def order(said: Said, statement: str, stated: str, measured: str, holds: Any) -> Check:
+    """A statement on a sign, on which of two is larger, or on whether something happens at all."""
+    return _check(statement, stated, measured, holds, said, ORDER)
+
+
+def shape(said: Said, statement: str, stated: str, measured: str, holds: Any) -> Check:
+    """A statement on the course of a curve."""
+    return _check(statement, stated, measured, holds, said, SHAPE)
+
+
+def own(reference: str, statement: str, stated: str, measured: str, holds: Any) -> Check:
+    """A comparison with a calculation of ours, which has a name."""
+    return _check(statement, stated, measured, holds, Said("-", reference), OWN)
+
+
+def own_number(
+    reference: str, statement: str, stated: float, measured: Any, within: float, unit: str = ""
+) -> Check:
+    """A number of ours from two calculations."""
+    unit = f" {unit}" if unit else ""
+    return own(
+        reference,
+        statement,
+        f"{stated:.4g}{unit} (within {within:.2g})",
+        f"{measured:.4g}{unit}",
+        abs(measured - stated) <= within * (1 + 1e-9),
+    )
+
+
+def incomparable(said: Said, statement: str, why: str) -> Check:
+    """A statement that nothing can be compared with, and why."""
+    return _check(statement, "-", why, None, said, NUMBER)
 
 
 class Outcome(NamedTuple):
@@ -40,26 +148,22 @@ class Experiment(NamedTuple):
     size: tuple[float, float] = (6.0, 4.0)
 
 
-def near(statement: str, stated: float, measured: float, within: float, unit: str = "") -> Check:
-    """Holds when the measured number is as close to the stated one as said."""
-    unit = f" {unit}" if unit else ""
-    return Check(
-        statement,
-        f"{stated:g}{unit} (within {within:.3g})",
-        f"{measured:.4g}{unit}",
-        bool(abs(measured - stated) <= within * (1 + 1e-9)),
-    )
+def verdict(words: Iterable[str]) -> str:
+    """Of an experiment, from its statements' verdicts: those of the source decide, where there are any."""
+    words = set(words)
+    if {REPRODUCED, CONTRADICTED} <= words:
+        return PARTLY
+    return next(word for word in (REPRODUCED, CONTRADICTED, INCOMPARABLE, OWN) if word in words)
 
 
-def verdict(checks: Iterable[Check]) -> str:
-    """`reproduced`, `partly` or `not`."""
-    held = [check.holds for check in checks]
-    return "reproduced" if all(held) else "partly" if any(held) else "not"
+def counts(words: Sequence[str]) -> dict[str, int]:
+    """How many statements have each verdict."""
+    return {word: list(words).count(word) for word in WORDS}
 
 
 def reason(checks: Iterable[Check]) -> str:
-    """What was measured where a statement does not hold; empty when all do."""
-    return "; ".join(f"{c.statement}: {c.measured}" for c in checks if not c.holds)
+    """What was measured where the source is contradicted; empty when it is not."""
+    return "; ".join(f"{c.statement}: {c.measured}" for c in checks if c.verdict == CONTRADICTED)
 
 
 def record(name: str, experiment: Experiment, found: Outcome) -> dict[str, Any]:
@@ -67,9 +171,9 @@ def record(name: str, experiment: Experiment, found: Outcome) -> dict[str, Any]:
     return {
         "experiment": name,
         "title": experiment.title,
-        "verdict": verdict(found.checks),
+        "verdict": verdict(check.verdict for check in found.checks),
         "reason": reason(found.checks),
-        "checks": [check._asdict() for check in found.checks],
+        "checks": [{**check._asdict(), "verdict": check.verdict} for check in found.checks],
         "data": _plain(found.data),
     }
 
@@ -82,24 +186,8 @@ def write(name: str, experiment: Experiment, found: Outcome, folder: Path) -> di
     figure = Figure(figsize=experiment.size, layout="constrained")
     FigureCanvasAgg(figure)
     found.draw(figure)
-    figure.savefig(folder / f"{name}.png", dpi=130)
+    figure.savefig(folder / f"{name}.png", dpi=130, bbox_inches="tight", pad_inches=0.08)
     return known
-
-
-def scoreboard(records: Iterable[dict[str, Any]]) -> str:
-    """A table in Markdown: what was reproduced, and why not where not."""
-    lines = [
-        "| experiment | what | verdict | statements | reason |",
-        "|---|---|---|---|---|",
-    ]
-    for known in records:
-        held = sum(check["holds"] for check in known["checks"])
-        count = f"{held} of {len(known['checks'])}"
-        why = known["reason"].replace("|", "\\|")
-        lines.append(
-            f"| {known['experiment']} | {known['title']} | {known['verdict']} | {count} | {why} |"
-        )
-    return "\n".join(lines) + "\n"
 
 
 def _plain(value: Any) -> Any:

@@ -34,6 +34,7 @@ TESTED_ELSEWHERE = {
     "python -m experiments": "tests/experiments/test_outcome.py",
     "python -m benchmarks": "tests/benchmarks/test_hybrid_peers.py",
     "python -m tests.physics": "tests/physics/test_gradient_truth.py",
+    "diffmicro doctor --target": "tests/gpu/test_compiling.py",
     "pip install": "tools/check_wheel.sh",
     "pytest": "tests/test_documents.py",
 }
@@ -196,3 +197,16 @@ def test_the_thread_of_the_readme_is_as_short_as_it_says():
     numbers: list[str] = re.findall(r"\w+", words)
     assert len(set(files)) == len(files) == 1 + numbers.index(section[1])
     assert all(len((ROOT / file).read_text().splitlines()) < 300 for file in files)
+
+
+def test_every_picture_is_made_by_a_command_and_shown():
+    spec = importlib.util.spec_from_file_location("pictures", ROOT / "tools" / "pictures.py")
+    assert spec is not None and spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    shown = {
+        name for page in PAGES for name in re.findall(r"\(pictures/([^)]+)\)", page.read_text())
+    }
+    assert shown == set(made.PICTURES)
+    for name, command in made.PICTURES.items():
+        check_words(shlex.split(f"{command} {name}"))

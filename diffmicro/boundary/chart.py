@@ -162,7 +162,7 @@ def chart(
 ) -> Chart:
     """The map over two parameters, name -> (low, high), the first one along its rows.
 
-    rows: of the second parameter. starts: simulations on each. `watch` is told of curves as they are found.
+    rows: of the second parameter. starts: simulations on each. `watch` gets curves as they are found.
     """
     device = as_device(device)
     design = device.published_design() if design is None else design

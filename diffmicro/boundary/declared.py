@@ -53,7 +53,7 @@ class _Scene:
         self.device, self.limits, self.key = device, limits, key
         self.numerics, self.design, self.setting = numerics, design, setting
         self.rooms = tuple(limit.room for limit in limits)
-        asked = device.asking_for([name for limit in limits for name in limit.asks], numerics)
+        asked = device.asking_for([name for limit in limits for name in limit.needs], numerics)
         self.arguments = tuple(sorted({**asked, "throw": False}.items()))
         self.known: dict[float, tuple[np.ndarray, str]] = {}
 
@@ -107,7 +107,7 @@ def declared_boundaries(
     here = float(get(design, setting, key))
     groups: dict[tuple[str, ...], list[Limit]] = {}
     for limit in device.limits:
-        groups.setdefault(limit.asks, []).append(limit)
+        groups.setdefault(limit.needs, []).append(limit)
     for limits in groups.values():
         scene = _Scene(device, tuple(limits), key, numerics, design, setting)
         for number in range(len(limits)):

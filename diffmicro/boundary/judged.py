@@ -12,8 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from diffmicro.boundary.values import BoundaryCertificate
-from diffmicro.certificate import MATCHED
-from diffmicro.recheck import STEP, mixed_direction
+from diffmicro.differences import ALONE, MATCHED, mixed_sizes
 
 RESIDUAL = 1e-6
 """Largest residual [natural units] of a boundary whose derivatives are certified."""
@@ -32,9 +31,9 @@ def mismatch(
     moving = x != 0
     if not np.any(moving):
         return np.nan
-    whole = np.asarray(mixed_direction(jnp.asarray(x), jnp.asarray(1.0), jnp.asarray(slopes)))
+    whole = np.asarray(mixed_sizes(jnp.asarray(x)))
     direction = np.where(moving, whole, 0.0)
-    step = STEP
+    step = ALONE
     sides = [place(x + sign * step * direction) for sign in (1.0, -1.0)]
     if sides[0] is None or sides[1] is None:
         return np.nan

@@ -178,13 +178,39 @@ def sweep(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the sweep that did not end.")
     ] = False,
+    random: Annotated[
+        int | None, typer.Option(min=1, help="No grid: so many points from key=low:high, key=a,b.")
+    ] = None,
+    sobol: Annotated[
+        int | None, typer.Option(min=1, help="The same, filling the box more evenly.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of --random and --sobol.")] = 0,
+    shard: Annotated[
+        str | None, typer.Option(metavar="I/N", help="Only the I-th of N parts; see merge.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Count points, memory and time; calculate nothing.")
+    ] = False,
 ) -> int:
-    """Responses on a grid of parameters; every point has its status."""
-    from diffmicro.command.sweeping import Options, run_sweep
+    """Responses on a grid of parameters, or at points drawn from a box; every point has its status."""
+    from diffmicro.command.sweeping import Options, draw_of, run_sweep, shard_of
 
     start_program(precision)
-    options = Options(out, carry, plot, response, workers, resume)
+    draw, part = draw_of(random, sobol, seed), shard_of(shard)
+    options = Options(out, carry, plot, response, workers, resume, draw, part, dry_run)
     return run_sweep(device, given_words(pairs, method, steps), options)
+
+
+@app.command()
+@reporting
+def merge(
+    files: Annotated[list[Path], typer.Argument(help="What sweep --shard wrote, all parts.")],
+    out: TableFile,
+) -> int:
+    """The parts of a sweep as one table, the same as from one program."""
+    from diffmicro.command.merging import run_merge
+
+    return run_merge(files, out)
 
 
 for _name, _command in COMMANDS.items():
@@ -246,8 +272,27 @@ def animate(
 
 @app.command()
 @reporting
-def doctor() -> None:
-    """Devices, precision, settings and versions, for reports of problems."""
-    from diffmicro.command.doctor import report
+def doctor(
+    devices: Annotated[
+        list[str] | None, typer.Argument(help="With --target: these devices instead of all.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="Compile for this GPU: a100, h100 or l4. Needs none.")
+    ] = None,
+    lanes: Annotated[int, typer.Option(help="With --target: designs in the batch.", min=1)] = 1024,
+    precision: Precision = 64,
+) -> None:
+    """Devices, precision, settings and versions, for reports of problems; or the program for a GPU."""
+    from diffmicro.command import gpu, words
+    from diffmicro.gpu.targets import TARGETS
 
-    report()
+    if target is None and devices:
+        raise words.BadInput(f"What of {', '.join(devices)}? Add --target a100, h100 or l4.")
+    if target is None:
+        from diffmicro.command.doctor import report
+
+        report()
+    elif target not in TARGETS:
+        raise words.BadInput(f"--target: {target!r} is none of {', '.join(TARGETS)}.")
+    else:
+        gpu.report(target, devices or (), lanes, precision == 64)

@@ -135,8 +135,8 @@ def _range(module: Device, words_given: Mapping[str, str]) -> tuple[Range, dict[
     given = dict(words_given)
     ranges = [key for key, text in given.items() if ":" in text]
     if len(ranges) != 1:
-        told = f"; {', '.join(ranges)} are {len(ranges)}" if ranges else ""
-        raise BadInput(f"Give exactly one key with a range, key=start:stop{told}.")
+        others = f"; {', '.join(ranges)} are {len(ranges)}" if ranges else ""
+        raise BadInput(f"Give exactly one key with a range, key=start:stop{others}.")
     (key,) = ranges
     text = given.pop(key)
     ends = text.split(":")

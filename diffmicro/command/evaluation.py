@@ -24,9 +24,6 @@ from diffmicro.sweep.lanes import (
     lane_function,
 )
 
-NUMBERS = ("residual", "margin", "multiplier", "discrepancy", "error_estimate")
-"""The numbers of a certificate."""
-
 
 class Request(NamedTuple):
     """What is calculated at every point.
@@ -195,9 +192,11 @@ def _answer(request: Request, output: Any) -> Answer:
     status = words(response.result).item()
     grad, certificate = {}, {}
     if request.wrt:
+        from diffmicro.verdicts import certificate_words
+
         _, gradients, certificates, _ = output
         grad = {of: {key: plain(gradients[of][key]) for key in request.wrt} for of in request.of}
-        certificate = {of: _certificate(certificates[of]) for of in request.of}
+        certificate = {of: certificate_words(certificates[of]) for of in request.of}
     return Answer(
         {name: plain(getattr(response, name)) for name in request.responses},
         status,
@@ -207,16 +206,10 @@ def _answer(request: Request, output: Any) -> Answer:
     )
 
 
-def _certificate(found: Any) -> dict[str, Any]:
-    from diffmicro.certificate import reason_text, verdict_word
-
-    told = {"verdict": verdict_word(found), "reason": reason_text(found), "method": found.method}
-    return told | {name: plain(getattr(found, name)) for name in NUMBERS}
-
-
 def _no_answer(request: Request, problem: BadInput) -> Answer:
-    refused = {"verdict": "refused", "reason": str(problem), "method": None}
-    refused |= dict.fromkeys(NUMBERS)
+    from diffmicro.verdicts import words_of_a_refusal
+
+    refused = words_of_a_refusal(str(problem), request.wrt)
     return Answer(
         dict.fromkeys(request.responses),
         problem.status,

@@ -38,7 +38,7 @@ def reporting(command: Any) -> Any:
 
     @wraps(command)
     def reporting(*args: Any, **kwargs: Any) -> None:
-        from diffmicro._files import told
+        from diffmicro._files import complaint_of
         from diffmicro.command.words import BadInput
 
         try:
@@ -52,7 +52,7 @@ def reporting(command: Any) -> Any:
             print(f"diffmicro: {problem}", file=sys.stderr)
             code = Code.BAD_INPUT
         except OSError as problem:
-            print(f"diffmicro: {told(problem)}", file=sys.stderr)
+            print(f"diffmicro: {complaint_of(problem)}", file=sys.stderr)
             code = Code.BAD_INPUT
         except KeyboardInterrupt:
             print("diffmicro: interrupted.", file=sys.stderr)

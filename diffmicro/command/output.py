@@ -140,25 +140,41 @@ def answer_tables(request: Request, answer: Answer, given: dict[str, Any]) -> li
 def _gradient_table(request: Request, answer: Answer, of: str, given: dict[str, Any]) -> list[Any]:
     known = parameters(request.device)
     unit = _unit(responses(request.device)[of])
-    table = _titled("", "gradient", "value", "unit", "elasticity")
+    table = _titled("", "gradient", "value", "unit", "elasticity", "verdict", "holds over")
+    told = answer.certificate[of]
     for key, slope in answer.grad[of].items():
         at, value = given.get(key, known[key].default), answer.response.get(of)
         below = _unit(known[key])
         per = f"{unit or '1'} / ({below})" if " " in below else f"{unit or '1'} / {below}"
+        entry = told["entries"][key]
         table.add_row(
             f"d{of}/d{key}",
             _number(slope),
             per if below else unit,
             _elasticity(slope, _si(at, known[key]), value),
+            entry["verdict"],
+            "-" if entry["reach"] is None else f"{100 * entry['reach']:.2g} %",
         )
-    told = answer.certificate[of]
     verdict = Text(f"gradient of {of}: {told['verdict']}. {told['reason'] or ''}".strip())
     margins = ", ".join(
         f"{name} {_number(told[name])}"
         for name in ("margin", "multiplier", "discrepancy", "error_estimate")
         if told[name] is not None
     )
-    return [table, verdict, *([Text(margins, style="dim")] if margins else [])]
+    others = _other_reasons(told)
+    return [table, verdict, *others, *([Text(margins, style="dim")] if margins else [])]
+
+
+def _other_reasons(told: dict[str, Any]) -> list[Text]:
+    """Of derivatives that are not certified for another reason than the worst one."""
+    said = {told["reason"]}
+    lines = []
+    for entry in told["entries"].values():
+        if entry["verdict"] != "certified" and entry["reason"] not in said:
+            said.add(entry["reason"])
+            keys = [k for k, e in told["entries"].items() if e["reason"] == entry["reason"]]
+            lines.append(Text(f"by {', '.join(keys)}: {entry['verdict']}. {entry['reason']}"))
+    return lines
 
 
 def _si(value: Any, known: Parameter) -> Any:

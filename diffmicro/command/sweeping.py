@@ -5,10 +5,10 @@ after whatever stopped the sweep. One that is stopped by Ctrl-C, or loses a proc
 that are finished to the file, unless a whole table is there. A record next to the file identifies the sweep.
 """
 
-import itertools
 import os
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,32 +17,42 @@ import numpy as np
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from diffmicro._device import Device
-from diffmicro._files import told
+from diffmicro._files import complaint_of
 from diffmicro.command import words
+from diffmicro.command.axes import boxes, check_points, ends_of, grid_axes
 from diffmicro.command.codes import Code
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
 from diffmicro.command.words import BadInput
 from diffmicro.devices import OWN
 from diffmicro.sweep import (
+    Shard,
     Store,
     StoreError,
     Table,
     WorkerDied,
     beside,
     check_size,
+    drawn,
     join,
     size,
     sweep,
     writer,
 )
-from diffmicro.sweep.grids import points_of
 from diffmicro.sweep.plan import fingerprint
-from diffmicro.sweep.record import keep, record_of, recorded
-from diffmicro.sweep.run import job_of
+from diffmicro.sweep.record import SHARD, keep, record_of, recorded
+from diffmicro.sweep.run import BYTES, SECONDS, WHOLE, job_of, rows_of
 from diffmicro.sweep.store import differences
 
 DIRECTIONS = ("none", "up", "down", "both")
+
+
+class Draw(NamedTuple):
+    """How many points are drawn instead of a grid, and how."""
+
+    count: int
+    seed: int
+    sobol: bool
 
 
 class Options(NamedTuple):
@@ -54,36 +64,44 @@ class Options(NamedTuple):
     response: str | None = None
     workers: int = 1
     resume: bool = False
+    draw: Draw | None = None
+    shard: Shard = WHOLE
+    dry_run: bool = False
+
+
+def draw_of(random: int | None, sobol: int | None, seed: int) -> Draw | None:
+    """What `--random`, `--sobol` and `--seed` mean."""
+    if random is not None and sobol is not None:
+        raise BadInput("--random and --sobol are two ways to draw points; give one of them.")
+    count = sobol if random is None else random
+    return None if count is None else Draw(count, seed, random is None)
+
+
+def shard_of(text: str | None) -> Shard:
+    """What `--shard 2/5` means."""
+    if text is None:
+        return WHOLE
+    found = re.fullmatch(r"([1-9]\d{0,5})/([1-9]\d{0,5})", text)
+    if not found or int(found[1]) > int(found[2]):
+        raise BadInput(
+            f"--shard {text} is not allowed; it has to be I/N, such as 2/5, I at most N."
+        )
+    return Shard(int(found[1]), int(found[2]))
 
 
 def run_sweep(device: str, given: Mapping[str, str], options: Options) -> int:
     """Run the sweep and write it; 130 when it was interrupted, 1 when a process died."""
     module = words.device(device)
-    carry, out, plot = options.carry, options.out, options.plot
-    _check_carry(module, carry)
-    check_files(out, plot)
-    axes, fixed = _axes(module, given)
-    try:
-        check_size(axes, carry)  # type: ignore[arg-type]
-    except ValueError as complaint:
-        raise BadInput(str(complaint)) from None
-    wanted = words.names(options.response, words.responses(module), "response") or None
-    # With a value of each axis: a device may derive what is not given from what is.
-    first = {key: values[0] for key, values in axes.items()}
-    start = words.point(module, fixed | first)
-    note_cautions(module, start, axes)
-    _check_points(module, axes, start)
-    _check_workers(options.workers, axes, carry)
-    asked: dict[str, Any] = dict(
-        design=start.design, setting=start.setting, responses=wanted, carry=carry
-    )
-    mark = fingerprint(job_of(module, axes, numerics=start.numerics, **asked))
-    held = ", ".join(f"{key}={value}" for key, value in fixed.items())
-    file = _File(out, size(axes, carry), mark, plot, f"{device}: {held}" if held else device)  # type: ignore[arg-type]
-    store = Store(beside(out), options.resume)
+    _check_carry(module, options.carry)
+    check_files(options.out, options.plot)
+    plan = _planned(module, device, given, options)
+    if options.dry_run:
+        note(_cost(plan.file.count))
+        return Code.OK
+    file, store = plan.file, Store(beside(options.out), options.resume)
     if options.resume and _done_already(file, store):
         return Code.OK
-    parts = sweep(module, axes, workers=options.workers, store=store, **asked, **start.numerics)
+    parts = sweep(module, plan.axes, workers=options.workers, store=store, **plan.asked)
     pieces: list[Table] = []
     code, problem = Code.OK, ""
     try:
@@ -98,14 +116,14 @@ def run_sweep(device: str, given: Mapping[str, str], options: Options) -> int:
     except StoreError as complaint:
         raise BadInput(str(complaint)) from None
     except ValueError as complaint:
-        raise words.refusal(module, complaint, start.numerics) or complaint from None
+        raise words.refusal(module, complaint, plan.start.numerics) or complaint from None
     except OSError as full:
         kept = f" What is finished is in {store.path}: --resume goes on from there."
-        raise BadInput(f"{told(full)}{kept if pieces else ''}") from None
+        raise BadInput(f"{complaint_of(full)}{kept if pieces else ''}") from None
     if store.kept:
-        _note(f"{store.kept} finished chunks were there already.")
+        note(f"{store.kept} finished chunks were there already.")
     if store.torn:
-        _note(f"{store.torn} chunks were torn and were calculated again.")
+        note(f"{store.torn} chunks were torn and were calculated again.")
     if pieces:
         _write(join(pieces), file)
     if not code:
@@ -114,6 +132,61 @@ def run_sweep(device: str, given: Mapping[str, str], options: Options) -> int:
     kept = f" What is finished is in {store.path}: --resume goes on from there." if pieces else ""
     print(f"diffmicro: {problem}{kept}", file=sys.stderr)
     return code
+
+
+class _Plan(NamedTuple):
+    """A sweep in the words of `sweep.sweep`: axes, the point that they start from, all else; and its file."""
+
+    axes: Mapping[str, Any]
+    start: words.Point
+    asked: dict[str, Any]
+    file: "_File"
+
+
+def _planned(module: Device, device: str, given: Mapping[str, str], options: Options) -> _Plan:
+    """What the words and options mean; every value is checked."""
+    carry, paired = options.carry, options.draw is not None
+    if options.draw is not None:
+        drawn_from, fixed = boxes(module, given)
+        count, seed, sobol = options.draw
+        axes, ends = drawn(drawn_from, count, seed, sobol=sobol), ends_of(drawn_from)
+    else:
+        axes, fixed = grid_axes(module, given)
+        ends = axes
+    try:
+        check_size(axes, carry, paired)  # type: ignore[arg-type]
+    except ValueError as complaint:
+        raise BadInput(str(complaint)) from None
+    wanted = words.names(options.response, words.responses(module), "response") or None
+    # With a value of each axis: a device may derive what is not given from what is.
+    first = {key: values[0] for key, values in ends.items()}
+    start = words.point(module, fixed | first)
+    note_cautions(module, start, axes)
+    check_points(module, ends, start)
+    _check_workers(options.workers, axes, carry)
+    held = dict(design=start.design, setting=start.setting, responses=wanted, carry=carry)
+    job = job_of(module, axes, numerics=start.numerics, paired=paired, **held)  # type: ignore[arg-type]
+    mark, shard = fingerprint(job), options.shard
+    points = size(axes, carry, paired)  # type: ignore[arg-type]
+    if shard != WHOLE:
+        mark, points = mark | {SHARD: str(shard)}, len(rows_of(job, shard))
+        if not points:
+            raise BadInput(f"--shard {shard}: there are fewer pieces of work than {shard.of}.")
+    others = ", ".join(f"{key}={value}" for key, value in fixed.items())
+    title = f"{device}: {others}" if others else device
+    file = _File(options.out, points, mark, options.plot, title)
+    asked = held | {"paired": paired, "shard": shard} | dict(start.numerics)
+    return _Plan(axes, start, asked, file)
+
+
+def _cost(count: int) -> str:
+    """What a sweep would take, in words."""
+    seconds = count * SECONDS
+    time = f"{seconds:.3g} s" if seconds < 120 else f"{seconds / 60:.3g} min"
+    return (
+        f"{count} points, some {count * BYTES / 1e6:.3g} MB of memory, and about {time} in one process at "
+        f"{1e3 * SECONDS:g} ms a point, compiling apart. Nothing was calculated."
+    )
 
 
 class _File(NamedTuple):
@@ -131,10 +204,10 @@ def _done_already(file: _File, store: Store) -> bool:
     there = record_of(file.out)
     if there is None or not there.whole or there.sweep != file.sweep:
         if not store.path.exists():
-            _note(f"There is nothing to resume in {store.path}: starting with the first chunk.")
+            note(f"There is nothing to resume in {store.path}: starting with the first chunk.")
         if there is not None and there.whole:
             other = differences(there.sweep, file.sweep)[0]
-            _note(
+            note(
                 f"{file.out} is of another sweep ({other}); this one replaces it when it is complete."
             )
         return False
@@ -145,7 +218,7 @@ def _done_already(file: _File, store: Store) -> bool:
             raise BadInput(str(complaint)) from None
         store.remove()
     _draw(recorded(file.out, there), file)
-    _note(f"All {file.count} points of this sweep are in {file.out}: nothing is calculated again.")
+    note(f"All {file.count} points of this sweep are in {file.out}: nothing is calculated again.")
     return True
 
 
@@ -184,10 +257,10 @@ def _check_workers(workers: int, axes: Mapping[str, Any], carry: str) -> None:
         raise BadInput(f"--workers {workers} is not allowed; it has to be at least 1.")
     most = processors()
     if workers > most:
-        _note(f"{workers} processes share {most} processors; more than {most} are not faster.")
+        note(f"{workers} processes share {most} processors; more than {most} are not faster.")
     walks = size(dict(list(axes.items())[1:])) * (2 if carry == "both" else 1)
     if carry != "none" and workers > walks:
-        _note(
+        note(
             f"With --carry {carry} these words make {walks} walk{'s' if walks > 1 else ''} along "
             f"{next(iter(axes))}, each in one process; more than {walks} are not faster."
         )
@@ -203,10 +276,10 @@ def _write(table: Table, file: _File) -> None:
     counted = ", ".join(f"{n} {status}" for status, n in zip(statuses, counts, strict=True))
     of = "" if len(table) == file.count else f" of {file.count}"
     if not keep(table, file.out, file.count, file.sweep):
-        _note(f"{len(table)}{of} points are finished. {file.out} has a table already, which stays.")
+        note(f"{len(table)}{of} points are finished. {file.out} has a table already, which stays.")
         return
     _draw(table, file)
-    _note(f"{len(table)}{of} points to {file.out}: {counted}")
+    note(f"{len(table)}{of} points to {file.out}: {counted}")
 
 
 def _draw(table: Table, file: _File) -> None:
@@ -216,52 +289,8 @@ def _draw(table: Table, file: _File) -> None:
         save_sweep_figure(table, file.plot, title=file.title)
 
 
-def _note(text: str) -> None:
+def note(text: str) -> None:
     console(stderr=True).print(text, soft_wrap=True)
-
-
-def _axes(module: Device, given: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Words with several values as axes, the others as they are. Every value is checked here."""
-    axes: dict[str, Any] = {}
-    fixed: dict[str, Any] = {}
-    for key, text in given.items():
-        # Commas part values, but the numbers of what is a vector anyway.
-        several = ":" in text or ("," in text and not words.is_vector(module, key))
-        if key in words.NUMERICS:
-            if several:
-                raise BadInput(f"{key}={text}: {key} takes one value for the whole sweep.")
-            fixed[key] = text
-        elif several:
-            values = words.axis(module, key, text)
-            axes |= {key: values} if len(values) > 1 else {}
-            fixed |= {key: values[0]} if len(values) == 1 else {}
-        else:
-            fixed[key] = text
-    if not axes:
-        raise BadInput("No key has several values; try key=start:stop:count or key=a,b,c.")
-    return axes, fixed
-
-
-def _check_points(module: Device, axes: Mapping[str, Any], start: words.Point) -> None:
-    """`BadInput` where a point of the sweep is out of range, or contradicts itself.
-
-    Ranges are intervals: where both ends of numbers lie inside, all of them do.
-    """
-    ends: dict[str, list[Any]] = {}
-    others: dict[str, Sequence[Any]] = {}
-    for key, values in axes.items():
-        if all(isinstance(value, int | float) for value in values):
-            ends[key] = [values[0], min(values), max(values)]
-        else:
-            others[key] = values
-    for combination in itertools.product(*others.values()):
-        chosen = {key: values[0] for key, values in ends.items()}
-        chosen |= dict(zip(others, combination, strict=True))
-        looked_at = [chosen, *(chosen | {key: end} for key in ends for end in ends[key][1:])]
-        for point in looked_at:
-            row = {key: [value] for key, value in point.items()}
-            ((design, setting),) = points_of(module, row, start.design, start.setting)
-            words.check_ranges(module, design, setting)
 
 
 def _check_carry(module: Device, carry: str) -> None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-NEAR = 1e-5
+BINDING = 1e-5
 """Distance in the box, or share of a constraint's scale, within which a limit counts as binding."""
 
 
@@ -29,7 +29,7 @@ def binding(
     scales: np.ndarray,
     u: np.ndarray,
     unit: float,
-    near: float = NEAR,
+    near: float = BINDING,
 ) -> Binding:
     """The nonnegative combination of binding limits that balances the gain's gradient best.
 

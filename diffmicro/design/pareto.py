@@ -22,7 +22,7 @@ SHORT = 1e-4
 """Share of the range by which the last limit stays inside the end."""
 
 
-NEAR = 0.15
+FROM_A_NEIGHBOR = 0.15
 """Longest first step of a search from a neighbor, share of the box."""
 
 
@@ -72,7 +72,7 @@ def pareto_front(
             "pareto_front: a target has no front; give objectives that maximize or minimize."
         )
     # Each point starts near its neighbors, and a search is to stay in their valley.
-    options = {"method": "sqp", "lanes": 1, "radius": NEAR, **options}
+    options = {"method": "sqp", "lanes": 1, "radius": FROM_A_NEIGHBOR, **options}
     spent = 0
 
     def best(made: Problem, start: dict[str, float] | None) -> Result:

@@ -17,7 +17,7 @@ from jax import Array
 from diffmicro._device import Device
 from diffmicro._json import plain
 from diffmicro.boundary.margin import Margin, margin, margin_key, measured
-from diffmicro.certificate import reason_text, value_and_gradient, verdict_word
+from diffmicro.certificate import certificate_words, value_and_gradient, verdict_word
 from diffmicro.design.problem import (
     Constraint,
     Finished,
@@ -237,17 +237,6 @@ def _responses_behind(names: Sequence[str], quantities: Mapping[str, Quantity]) 
     """The responses that these names need, each once."""
     behind = (quantities[name].responses if name in quantities else (name,) for name in names)
     return tuple(dict.fromkeys(r for responses in behind for r in responses))
-
-
-def certificate_words(certificate: Any) -> dict[str, Any]:
-    """A concrete certificate as plain Python values."""
-    words = {
-        "verdict": verdict_word(certificate),
-        "reason": reason_text(certificate),
-        "method": certificate.method,
-    }
-    fields = (f.name for f in dataclasses.fields(certificate))
-    return words | {n: plain(getattr(certificate, n)) for n in fields if n not in words}
 
 
 @cache

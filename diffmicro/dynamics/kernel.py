@@ -6,6 +6,9 @@ slower in one lane and four times in a batch. `jax.lax.optimization_barrier` doe
 XLA's CPU pipeline removes it before it fuses. A branch stays, so values are kept whole by passing
 them through one whose condition XLA cannot know. Results are the same with and without; only speed
 depends on it.
+
+On a GPU each branch is a round trip to the host, and copies are cheap: there the conditions are constants,
+which XLA's GPU compiler folds, branches and all.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,9 +20,14 @@ from jax import Array
 
 
 class Kernel(NamedTuple):
-    """The condition that is always true, without XLA knowing. Make it outside the loop."""
+    """Conditions of branches that are there for speed. Make it outside the loop, by `kernel`.
+
+    always: true without XLA knowing; elsewhere than on a CPU XLA knows. everywhere: whether work that few
+    lanes need is done in all steps, which costs a GPU less than finding out.
+    """
 
     always: Array
+    everywhere: Array
 
     def keep(self, values: Sequence[Array]) -> list[Array]:
         """The values, each computed once and stored."""
@@ -32,34 +40,51 @@ class Kernel(NamedTuple):
             )
         )
 
+    def where_needed(
+        self, needed: Array, compute: Callable[..., Any], spare: Any, *operands: Any
+    ) -> Any:
+        """`compute(*operands)`, scalars, where `needed`, else `spare`; not computed when no lane needs it.
+
+        `jax.lax.cond` under `vmap` computes both sides in every lane, however rare the need. `compute` may not
+        use traced values that are not operands, and carries no derivative.
+        """
+        return _where_needed(self.everywhere, needed, compute, spare, *operands)
+
 
 def kernel() -> Kernel:
     """A fresh `Kernel`. Call it outside every loop and `vmap`ped data, as this does by construction."""
-    return Kernel(jax.lax.optimization_barrier(jnp.asarray(True)))
+    yes, no = jnp.asarray(True), jnp.asarray(False)
+    return Kernel(
+        always=jax.lax.platform_dependent(
+            cpu=lambda: jax.lax.optimization_barrier(yes), default=lambda: yes
+        ),
+        everywhere=jax.lax.platform_dependent(cpu=lambda: no, default=lambda: yes),
+    )
 
 
-def where_needed(needed: Array, compute: Callable[..., Any], spare: Any, *operands: Any) -> Any:
-    """`compute(*operands)`, scalars, where `needed`, else `spare`; not computed when no lane needs it.
-
-    `jax.lax.cond` under `vmap` computes both sides in every lane, however rare the need. `compute` may not
-    use traced values that are not operands, and carries no derivative.
-    """
-
+def _where_needed(
+    everywhere: Array, needed: Array, compute: Callable[..., Any], spare: Any, *operands: Any
+) -> Any:
     @jax.custom_batching.custom_vmap
-    def chosen(needed: Array, spare: Any, operands: tuple) -> Any:
-        computed = jax.lax.cond(jnp.any(needed), lambda: compute(*operands), lambda: spare)
+    def chosen(everywhere: Array, needed: Array, spare: Any, operands: tuple) -> Any:
+        anywhere = everywhere | jnp.any(needed)
+        computed = jax.lax.cond(anywhere, lambda: compute(*operands), lambda: spare)
         return jax.tree.map(lambda c, s: jnp.where(needed, c, s), computed, spare)
 
     @chosen.def_vmap
-    def _lanes(size: int, batched: list, needed: Array, spare: Any, operands: tuple) -> tuple:
+    def _lanes(
+        size: int, batched: list, everywhere: Array, needed: Array, spare: Any, operands: tuple
+    ) -> tuple:
         def in_lanes(x: Array, has_lanes: bool) -> Array:
             return x if has_lanes else jnp.broadcast_to(x, (size, *jnp.shape(x)))
 
-        needed = in_lanes(needed, batched[0])
-        spare = jax.tree.map(in_lanes, spare, batched[1])
-        axes = jax.tree.map(lambda has_lanes: 0 if has_lanes else None, batched[2])
+        needed = in_lanes(needed, batched[1])
+        spare = jax.tree.map(in_lanes, spare, batched[2])
+        axes = jax.tree.map(lambda has_lanes: 0 if has_lanes else None, batched[3])
         wide = jax.vmap(compute, in_axes=tuple(axes), axis_size=size)
-        result = where_needed(needed, wide, spare, *operands)
+        # The same for all lanes; it is never data of one.
+        everywhere = jnp.all(everywhere)
+        result = _where_needed(everywhere, needed, wide, spare, *operands)
         return result, jax.tree.map(lambda _: True, result)
 
-    return chosen(needed, spare, operands)
+    return chosen(everywhere, needed, spare, operands)

@@ -6,7 +6,7 @@ periods; displacement is not part of z. Four things make an orbit acceptable:
 1. Newton's method ended (residual below `RESIDUAL`), started where the simulation had come to;
 2. it is stable, its largest multiplier |lambda| below `STABLE`;
 3. the simulation goes there: carried on for `verify` more periods it comes closer by a tenth at least,
-   from a distance below `NEAR`. Residual and multipliers alone accept coexisting orbits that the motion
+   from a distance below `CLOSE_BY`. Residual and multipliers alone accept coexisting orbits that the motion
    from this start never visits;
 4. so do its twins, simulations from starts a thousandth of a unit beside: where they part, the start is on
    the edge of basins or the transient is chaotic, and what a robot would do is not known.
@@ -47,7 +47,7 @@ STABLE = 0.99
 COARSE_WARMUP = 100.0
 """Tolerance of the warm-up over that of the search: transients decay, so its errors do not matter."""
 
-NEAR = 0.5
+CLOSE_BY = 0.5
 """Distance [natural units] from which the simulation has to be seen to approach the orbit."""
 
 CLOSER = 0.9
@@ -122,8 +122,8 @@ def _search(
     near: Array,
 ) -> Orbit:
     rough = partial(_rough_pass, period_map, q, tolerance)
-    told = partial(_full_pass, period_map, q)
-    full = partial(told, tolerance)
+    full_pass = partial(_full_pass, period_map, q)
+    full = partial(full_pass, tolerance)
     until = _small(q)
 
     def attempt(carry: tuple[Orbit, Array]) -> tuple[Orbit, Array]:
@@ -142,7 +142,7 @@ def _search(
         if search.compact:
             plan = Plan(jnp.append(counts, n), jnp.append(tolerances, tolerance))
             visits, shot = visit_and_newton(
-                told, starts, plan, last, near, aim(starts[0], known), search.newton, until
+                full_pass, starts, plan, last, near, aim(starts[0], known), search.newton, until
             )
         else:
             visits = _visits(partial(period_map, q, look=False), starts, Plan(counts, tolerances))
@@ -154,7 +154,7 @@ def _search(
         # Twins may be in another phase of a longer period, so the closest of the last states counts.
         distance = jnp.max(jnp.abs(visited - found.state[None, None, :]), axis=-1)
         before, after = jnp.max(distance[0]), jnp.max(jnp.min(distance[last:], axis=0))
-        approached = (after < jnp.maximum(CLOSER * before, SETTLED)) & (before < NEAR)
+        approached = (after < jnp.maximum(CLOSER * before, SETTLED)) & (before < CLOSE_BY)
         approached = approached | (not search.verify)
         # What rests has one velocity, however slowly the rest of it rings down.
         rests = jnp.all(displaced[last:] == 0) & (found.residual < until)

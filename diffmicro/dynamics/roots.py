@@ -22,7 +22,7 @@ from jax import Array
 
 from diffmicro import _loops as loops
 from diffmicro.autodiff.rules import Changes, change_along, known
-from diffmicro.dynamics.kernel import Kernel, where_needed
+from diffmicro.dynamics.kernel import Kernel
 from diffmicro.dynamics.series import derivative, value
 
 NEWTON_STEPS = 4
@@ -90,7 +90,8 @@ def first_crossing(guards: Sequence[Sequence[Array]], end: Array, kernel: Kernel
         return time, _any(earlier) | unfinished
 
     nothing = (jnp.full_like(high, NEVER), jnp.zeros_like(none))
-    time, misordered = where_needed(~none, locate, nothing, picked, guards, chosen, low, high)
+    given = (picked, guards, chosen, low, high)
+    time, misordered = kernel.where_needed(~none, locate, nothing, *given)
     (time,) = kernel.keep([time])
     return Crossing(time, tuple(chosen), misordered)
 

@@ -20,7 +20,7 @@ LONGEST_STEP = 1.0
 """Newton steps are cut to this length [natural units]."""
 
 Pass = Callable[[Array, Array], tuple[Array, Array, Any]]
-"""(state, periods) -> (state after, its derivative by the state, what else is told)."""
+"""(state, periods) -> (state after, its derivative by the state, auxiliary output)."""
 
 
 class Shot(NamedTuple):
@@ -90,8 +90,8 @@ def visit_and_newton(
         simulates, lane = i < planned, i % lanes
         phase = jnp.minimum(i // lanes, phases)
         point = jnp.where(simulates, at[lane], shot.onward)
-        told = mapped(plan.tolerances[phase], point, plan.counts[phase])
-        after, _, (observed, *_) = told
+        passed = mapped(plan.tolerances[phase], point, plan.counts[phase])
+        after, _, (observed, *_) = passed
         here = jnp.arange(planned).reshape(phases, lanes) == i
         at = jnp.where(jnp.any(here, axis=0)[:, None], after, at)
         visits = Visits(
@@ -100,7 +100,7 @@ def visit_and_newton(
         )
         aimed = shot._replace(onward=visits.states[last, 0])
         choose = partial(jnp.where, simulates)
-        return i + 1, at, visits, jax.tree.map(choose, aimed, _improved(shot, told))
+        return i + 1, at, visits, jax.tree.map(choose, aimed, _improved(shot, passed))
 
     first = jnp.where(skip, planned, 0)
     _, _, visits, shot = loops.while_loop(
@@ -117,9 +117,9 @@ def _goes_on(shot: Shot, limit: Array | int, until: float) -> Array:
     return (shot.tries < limit) & ~(shot.residual < until) & ~lost
 
 
-def _improved(shot: Shot, told: tuple[Array, Array, Any]) -> Shot:
+def _improved(shot: Shot, passed: tuple[Array, Array, Any]) -> Shot:
     """After one more pass, which was at `shot.onward`."""
-    point, (after, by_state, known) = shot.onward, told
+    point, (after, by_state, known) = shot.onward, passed
     defect = after - point
     residual = _size(defect)
     helped = residual < shot.best

@@ -23,10 +23,9 @@ import equinox as eqx
 from diffmicro.dynamics.series import cos, exp, log, power, sin, sin_cos, sqrt, tanh, where
 from diffmicro.dynamics.starts import Approach, periods_field, start_field
 from diffmicro.dynamics.system import Schedule, Step
-from diffmicro.hybrid.check import MotionError
 from diffmicro.hybrid.device import device
 from diffmicro.hybrid.drive import Harmonic, Samples, Sawtooth, Segmented, Square, Steps
-from diffmicro.hybrid.motion import Motion, Now
+from diffmicro.hybrid.motion import Motion, MotionError, Now
 from diffmicro.hybrid.observers import Observer, count, drift, largest, share, smallest
 from diffmicro.hybrid.parts import Coordinate, Coulomb, Hold, Impact, OneSidedSpring
 from diffmicro.hybrid.system import Assembled, System, assembled

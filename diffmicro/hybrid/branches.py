@@ -5,9 +5,9 @@ ways through folds (`dynamics.branches`), unless a branch found before comes by.
 to and no branch found connects with is not found, nor are motions of longer periods.
 """
 
+from collections import namedtuple
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from types import SimpleNamespace
 from typing import Any
 
 import equinox as eqx
@@ -114,13 +114,7 @@ def _in_si(robot: Robot, line: Line, branch: Branch) -> Any:
     scale = jax.vmap(sizes)(jnp.asarray(branch.parameter))
     seen = branch.observed[:, len(Observed._fields) - 1 :]
     columns = {name: seen[:, i] * np.asarray(scale[i]) for i, name in enumerate(robot.names)}
-    return SimpleNamespace(
-        key=line.key,
-        parameter=branch.parameter,
-        **columns,
-        multiplier=np.max(np.abs(branch.multipliers), axis=1),
-        stable=branch.stable,
-        folds=branch.folds,
-        corners=branch.corners,
-        ends=branch.ends,
-    )
+    kept = {name: getattr(branch, name) for name in ("stable", "folds", "corners", "ends")}
+    multiplier = np.max(np.abs(branch.multipliers), axis=1)
+    Along = namedtuple("Along", ["key", "parameter", *columns, "multiplier", *kept])
+    return Along(line.key, branch.parameter, *columns.values(), multiplier, **kept)

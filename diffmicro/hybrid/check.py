@@ -1,7 +1,8 @@
 """What an author can get wrong, found before anything is calculated: messages with the remedy.
 
-Names are compared; `accelerations` is traced with numbers and with series; then it is calculated once at the
-defaults of Design and Setting, for what only numbers show.
+When the device is made: methods that are missing, and names (`complete`). Before its first calculation:
+`accelerations` is traced with numbers and with series, and calculated once at the defaults of Design and Setting,
+for what only numbers show (`checked`).
 """
 
 from functools import cache
@@ -12,21 +13,32 @@ import jax.numpy as jnp
 from jax import Array
 
 from diffmicro.dynamics.series import NO_SIGN, line, series
-from diffmicro.hybrid.motion import Motion
+from diffmicro.hybrid.motion import Motion, MotionError, unwritten
 from diffmicro.hybrid.parts import Coulomb, Impact
 from diffmicro.parameters import as_arrays
 
 
-class MotionError(TypeError):
-    """A motion that cannot be calculated as it is declared. The message names what to change."""
+def complete(motion: Motion) -> None:
+    """Raise `MotionError` for a motion whose declarations miss something or contradict each other."""
+    where = type(motion).__name__
+    _check_names(where, motion)
+    for name in ("period",) if motion.by_hand else ("period", "accelerations"):
+        if not motion.writes(name):
+            raise unwritten(motion, name)
+    if motion.by_hand and not (motion.writes("scales") or motion.writes("units")):
+        for c in motion.coordinates:
+            if c.scale is None:
+                raise MotionError(
+                    f"{where}.{c.name} has no scale, and there are no accelerations to derive it from; write "
+                    f"{c.name} = Coordinate({c.meaning!r}, {c.unit!r}, scale=...)."
+                )
 
 
 @cache
 def checked(motion: Motion, Design: type, Setting: type) -> None:
-    """Raise `MotionError` for a motion that is not complete or contradicts itself."""
+    """Raise `MotionError` for a motion that cannot be calculated as its methods are written."""
     where = type(motion).__name__
-    _check_names(where, motion)
-    if motion.by_hand and type(motion).system is not Motion.system:
+    if motion.by_hand:
         return
     with jax.ensure_compile_time_eval():
         given = as_arrays((Design(), Setting()))

@@ -14,8 +14,8 @@ from jax import Array
 
 from diffmicro._device import Device, Method
 from diffmicro.dynamics.orbits import SETTLE, Search
-from diffmicro.hybrid.check import MotionError, checked
-from diffmicro.hybrid.motion import Motion
+from diffmicro.hybrid.check import checked, complete
+from diffmicro.hybrid.motion import Motion, MotionError, unwritten
 from diffmicro.hybrid.observers import Drift, Observer
 from diffmicro.hybrid.steady import STEPS, TOLERANCE, Robot, begin, settle, traced
 from diffmicro.parameters import as_arrays, describe, output, whole_number
@@ -44,6 +44,7 @@ def device(
     """
     motion = motion() if isinstance(motion, type) else motion
     names, observers = tuple(responses), tuple(responses.values())
+    complete(motion)
     _check_starts(name, motion, Setting)
     robot = Robot(motion, names, observers, rules, _response_class(name, motion, responses))
     known = (name, robot, Design, Setting)
@@ -174,8 +175,11 @@ def _response_class(name: str, motion: Motion, responses: Mapping[str, Observer]
     """The class of the responses, with what every device of this kind reports."""
     for key, observer in responses.items():
         what, known = observer.known(motion)
-        # A system written by hand has contacts of its own, unknown here.
-        if observer.name not in known and not motion.by_hand:
+        # A system written by hand has contacts of its own, unknown here: the author's method looks at them.
+        if motion.by_hand and observer.method:
+            if not motion.writes(observer.method):
+                raise unwritten(motion, observer.method)
+        elif observer.name not in known:
             there = f"{what.split()[0]}s are {', '.join(known)}" if known else "there is none"
             raise MotionError(f"{name}.{key}: {observer.name!r} is no {what}; {there}.")
     fields: dict[str, Any] = {

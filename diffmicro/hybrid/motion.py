@@ -43,24 +43,26 @@ class Now(SimpleNamespace):
         raise AttributeError(f"there is no {name!r} here; what a force may depend on: {known}")
 
 
+class MotionError(TypeError):
+    """A motion that cannot be calculated as it is declared. The message names what to change."""
+
+
 class Motion:
     """Coordinates, contacts and drives as attributes of the class; `period` and `accelerations` as methods.
 
     An expert overrides `system`: with `assembled(self, design, setting, Own)`, where `Own` derives from
     `Assembled`, or with a `System` of his own in natural units (see `units`), whose state is `State`. Then there
-    are neither contacts nor `accelerations`, and `event` and `holds` are overridden too, which `count` and `share`
-    rest on.
+    are neither contacts nor `accelerations`, each coordinate has its `scale`, and `event` and `holds` are
+    overridden where `count` and `share` rest on them.
     """
 
     def period(self, design: Any, setting: Any) -> Any:
         """Period of the drive [s]."""
-        raise NotImplementedError(f"{type(self).__name__} needs period(self, design, setting) [s]")
+        raise unwritten(self, "period")
 
     def accelerations(self, now: Any, design: Any, setting: Any) -> Mapping[str, Any]:
         """The second derivative of each coordinate by its name (the first where its order is 1), in SI units."""
-        raise NotImplementedError(
-            f"{type(self).__name__} needs accelerations(self, now, design, setting) -> {{name: value}}"
-        )
+        raise unwritten(self, "accelerations")
 
     def __init_subclass__(cls, **given: Any) -> None:
         super().__init_subclass__(**given)
@@ -82,7 +84,12 @@ class Motion:
     @property
     def by_hand(self) -> bool:
         """Whether the system is the author's own, so that nothing is derived from accelerations."""
-        return type(self).accelerations is Motion.accelerations and not self.contacts
+        derived = self.writes("accelerations") or bool(self.contacts)
+        return self.writes("system") and not derived
+
+    def writes(self, name: str) -> bool:
+        """Whether the author wrote the method of this name, or wrote it anew."""
+        return getattr(type(self), name) is not getattr(Motion, name)
 
     def _of(self, kind: type) -> tuple[Any, ...]:
         return tuple(part for part in self.declared.values() if isinstance(part, kind))
@@ -238,6 +245,18 @@ class Motion:
         """Whether the contact of this name is closed, or sticks."""
         held = getattr(mode, name)
         return held == 0 if isinstance(self.contact_named(name), Coulomb) else held
+
+
+def unwritten(motion: Motion, name: str) -> MotionError:
+    """The error about a method that the author has to write, with its first line."""
+    values = ", ".join(f'"{c.name}": ...' for c in motion.coordinates)
+    line = {
+        "period": "period(self, design, setting): return 1 / setting.frequency",
+        "accelerations": f"accelerations(self, now, design, setting): return {{{values}}}",
+        "event": "event(self, name, step): return step.fired[0]",
+        "holds": "holds(self, name, mode): return mode.closed",
+    }[name]
+    return MotionError(f"{type(motion).__name__} has no {name}; write def {line}")
 
 
 def per_second(unit: str) -> str:

@@ -27,6 +27,8 @@ class Observer(abc.ABC):
     name: str
     per_period = False
     """Whether it adds up from period to period, and is reported per period of the drive."""
+    method = ""
+    """The method of the motion that it looks at contacts by, if it does."""
 
     @abc.abstractmethod
     def unit(self, motion: Motion) -> str:
@@ -85,6 +87,7 @@ class Count(Observer):
     """Events of a contact per period."""
 
     per_period = True
+    method = "event"
 
     def known(self, motion: Motion) -> tuple[str, list[str]]:
         """Contacts."""
@@ -108,6 +111,7 @@ class Share(Observer):
     """Share of the time in which a contact is closed, or sticks."""
 
     per_period = True
+    method = "holds"
 
     def known(self, motion: Motion) -> tuple[str, list[str]]:
         """Contacts."""

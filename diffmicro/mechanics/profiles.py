@@ -200,11 +200,13 @@ def contact_radius(profile: Profile, force: Array | float, modulus: Array | floa
         return (jnp.abs(change) > 4 * jnp.finfo(change.dtype).eps) & (count < ITERATIONS)
 
     def improve(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        z, _, count = state
+        z, before, count = state
         defect, steepness = jax.jvp(
             lambda z: _mismatch(_radius(z, start), held), (z,), (jnp.ones_like(z),)
         )
-        change = jnp.clip(-defect / steepness, -4.0, 4.0)
+        newton = jnp.clip(-defect / steepness, -4.0, 4.0)
+        # Within a flat tip without roughness there is no force yet: half of the way back.
+        change = jnp.where(jnp.isfinite(defect), newton, jnp.abs(before) / 2)
         return z + change, change, count + 1
 
     dtype = jnp.result_type(*jax.tree.leaves(held), float)

@@ -3,7 +3,8 @@
 Rows are divided by their largest entry (so rows may have different units), pivots are chosen by
 column with branch-free row exchanges, lane by lane: a batch of small systems runs as fused kernels,
 where a LAPACK call costs more than its arithmetic. The elimination gives the inverse, X is the
-product with R and one step of refinement. Systems above `UNROLLED_UP_TO` unknowns use LAPACK's LU.
+product with R and one step of refinement. Systems above `UNROLLED_UP_TO` unknowns use LAPACK's LU on a
+CPU, and the same elimination in a loop elsewhere: no call of a GPU library stands between fused kernels.
 
 A pivot below n eps of its row is rounding error: the lane's solution is NaN, never a number that
 looks fine. Derivatives follow from d(M^-1) = -M^-1 dM M^-1 (forward, reverse and higher), so they
@@ -15,6 +16,8 @@ Left out: structure (symmetric, banded), condition estimates.
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
+
+from diffmicro import _loops as loops
 
 UNROLLED_UP_TO = 4  # above, the unrolled code takes seconds to compile (6 unknowns: 2 s)
 
@@ -50,8 +53,10 @@ def solve(
 def _inverse(matrix):
     size = jnp.max(jnp.abs(matrix), axis=-1, keepdims=True)
     size = jnp.where(size > 0, size, 1)
-    unrolled = matrix.shape[-1] <= UNROLLED_UP_TO
-    inverse = _eliminate(matrix / size) if unrolled else _factorize(matrix / size)
+    if matrix.shape[-1] <= UNROLLED_UP_TO:
+        inverse = _eliminate(matrix / size)
+    else:
+        inverse = jax.lax.platform_dependent(matrix / size, cpu=_factorize, default=_clear_columns)
     return inverse / jnp.swapaxes(size, -1, -2)
 
 
@@ -75,6 +80,31 @@ def _factorize(matrix):
     sound = jnp.min(pivots, axis=-1)[..., None, None] > _smallest_pivot(matrix)
     inverse = jax.scipy.linalg.lu_solve((factors, exchanges), _identity(matrix))
     return jnp.where(sound, inverse, jnp.nan)
+
+
+def _clear_columns(matrix):
+    """The inverse by the elimination below, in a loop over the columns."""
+    each = _clear_columns_of_one
+    for _ in range(matrix.ndim - 2):
+        each = jax.vmap(each)
+    return each(matrix)
+
+
+def _clear_columns_of_one(matrix):
+    n = matrix.shape[0]
+    row = jnp.arange(n)
+
+    def clear(k, system):
+        found = jnp.argmax(jnp.where(row < k, -1.0, jnp.abs(system[:, k])))
+        picked = system[found]
+        system = jnp.where((row == found)[:, None], system[k][None, :], system)
+        sound = jnp.abs(picked[k]) > _smallest_pivot(matrix)
+        own = jnp.where(sound, picked / jnp.where(sound, picked[k], 1), jnp.nan)
+        others = system[:, k][:, None] * own[None, :]
+        return jnp.where((row == k)[:, None], own[None, :], system - others)
+
+    system = jnp.concatenate([matrix, _identity(matrix)], axis=1)
+    return loops.fori_loop(0, n, clear, system)[:, n:]
 
 
 def _eliminate(matrix):

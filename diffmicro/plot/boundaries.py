@@ -50,7 +50,12 @@ def _places(axes: Axes, found: Sequence[Boundary], key: str, unit: str, here: fl
             fontsize=8,
             va="top",
             color=style["color"],
+            # Readable where the next line passes through it.
+            bbox=dict(facecolor="white", edgecolor="none", pad=1),
+            zorder=3,
         )
+    if not found:
+        axes.text(0.5, 0.5, "no boundary found", ha="center", va="center", transform=axes.transAxes)
     if here is not None:
         axes.plot(
             [here],

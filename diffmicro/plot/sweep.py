@@ -5,6 +5,7 @@ down dashed; so hysteresis shows as two lines. Points whose status is not `ok` k
 are marked by it, and no line goes through them; those without a number sit on the lower edge.
 """
 
+import itertools
 import math
 import textwrap
 from collections.abc import Mapping
@@ -42,8 +43,11 @@ def sweep_figure(table: Table, response: str = "velocity", title: str = "") -> F
     response = response if response in names else names[0]
     figure = Figure(figsize=(8.0, 5.0), layout="constrained", dpi=150)
     FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
     along = _longest(table)
+    if len(table) > 1 and len(_curves(table, along)) == len(table):
+        _cloud(figure, table, response, title)
+        return figure
+    axes = figure.add_subplot()
     x, x_label = _scaled(table, along)
     y, y_label = _scaled(table, response)
     curves = _curves(table, along)
@@ -64,6 +68,35 @@ def sweep_figure(table: Table, response: str = "velocity", title: str = "") -> F
     axes.set_title(textwrap.fill(title, 90, break_long_words=False), fontsize=9)
     _explain(figure, axes, table, colors, [key for key in table.keys if key != along])
     return figure
+
+
+def _cloud(figure: Figure, table: Table, response: str, title: str) -> None:
+    """Points that are on no grid: the response over each key of numbers, side by side."""
+    keys = [key for key in table.keys if _is_number(table[key])] or list(table.keys)
+    columns = min(len(keys), 3)
+    figure.set_size_inches(3.4 * columns + 1, 3.2 * math.ceil(len(keys) / columns))
+    parts = figure.subplots(math.ceil(len(keys) / columns), columns, sharey=True, squeeze=False)
+    y, y_label = _scaled(table, response)
+    for axes, key in itertools.zip_longest(parts.flat, keys):
+        if key is None:
+            axes.remove()
+            continue
+        x, x_label = _scaled(table, key)
+        for status in np.unique(table["status"]):
+            rows = (table["status"] == status) & np.isfinite(y)
+            look = "." if status == "ok" else _mark(status)
+            color = "C0" if status == "ok" else "0.4"
+            style = dict(color=color, markersize=4, markerfacecolor="none", label=status)
+            axes.plot(x[rows], y[rows], look, linestyle="", **style)
+        axes.set_xlabel(x_label)
+        axes.grid(color="0.92")
+        axes.set_axisbelow(True)
+    for row in parts:
+        row[0].set_ylabel(y_label)
+    handles, words = parts[0, 0].get_legend_handles_labels()
+    counted = [f"{word} ({np.sum(table['status'] == word)})" for word in words]
+    figure.legend(handles, counted, loc="outside lower center", ncols=6, frameon=False, fontsize=9)
+    figure.suptitle(textwrap.fill(title, 90), fontsize=9)
 
 
 def _explain(

@@ -68,7 +68,7 @@ def animation(
         scale_units="xy",
         scale=1,
     )
-    told = axes.text(0.02, 0.95, "", transform=axes.transAxes, va="top", fontsize=9)
+    caption = axes.text(0.02, 0.95, "", transform=axes.transAxes, va="top", fontsize=9)
 
     def draw(frame: int) -> None:
         turns, phase = divmod(2 * frame / frames, 1.0)
@@ -86,7 +86,9 @@ def animation(
         body.set_bounds(x - width / 2, 0.6 - sink, width, 0.5)
         arrows.set_offsets([[x, 1.1 + force * normal], [x, 0.02]])
         arrows.set_UVC([0, -grip * pull], [-force * normal, 0])
-        told.set_text(f"normal {normal:.2f} N, friction {pull:.2f} N, sticks {100 * sticks:.0f} %")
+        caption.set_text(
+            f"normal {normal:.2f} N, friction {pull:.2f} N, sticks {100 * sticks:.0f} %"
+        )
 
     draw(0)
     return figure, draw, frames

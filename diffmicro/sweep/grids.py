@@ -1,4 +1,4 @@
-"""Points of a sweep: the product of the values on each axis, and how they meet a device.
+"""Points of a sweep: the product of the values on each axis, or values side by side, and how they meet a device.
 
 The first axis is the one a figure shows and along which a state is carried; it runs fastest.
 Numbers become one array a field, so that all lanes are one batch; words (`waveform`) cut the points
@@ -6,6 +6,7 @@ into batches.
 """
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -36,6 +37,49 @@ def grid(axes: Axes) -> dict[str, np.ndarray]:
     rows = itertools.product(*(list(axes[key]) for key in reversed(keys)))
     columns = zip(*rows, strict=True)
     return {key: _column(values) for key, values in zip(reversed(keys), columns, strict=True)}
+
+
+def side_by_side(axes: Axes) -> dict[str, np.ndarray]:
+    """Columns of one length as they are: the n-th point has the n-th value of each key."""
+    lengths = {key: len(values) for key, values in axes.items()}
+    if len(set(lengths.values())) > 1:
+        counted = ", ".join(f"{key} has {count}" for key, count in lengths.items())
+        raise ValueError(f"sweep: paired values have to be equally many: {counted}.")
+    return {key: _column(list(values)) for key, values in axes.items()}
+
+
+class Interval(NamedTuple):
+    """Where values are drawn from; whole: whole numbers only."""
+
+    low: float
+    high: float
+    whole: bool = False
+
+
+def drawn(
+    boxes: Mapping[str, Interval | Sequence[Any]], count: int, seed: int = 0, *, sobol: bool = False
+) -> dict[str, Any]:
+    """`count` values of each key, from an interval or a list, for a paired sweep.
+
+    Independent and even in each interval; `sobol`: a scrambled Sobol sequence, which fills the box more evenly.
+    The first values do not depend on the count.
+    """
+    if sobol:
+        from scipy.stats import qmc  # takes half a second to import
+
+        # It is even in powers of two; the first of them are the first of any count.
+        shares = qmc.Sobol(len(boxes), rng=seed).random_base2(math.ceil(math.log2(count)))[:count]
+    else:
+        shares = np.random.default_rng(seed).random((count, len(boxes)))
+    return {key: _at(box, share) for (key, box), share in zip(boxes.items(), shares.T, strict=True)}
+
+
+def _at(box: Interval | Sequence[Any], shares: np.ndarray) -> Any:
+    if not isinstance(box, Interval):
+        return [box[int(share * len(box))] for share in shares]
+    if box.whole:
+        return [int(box.low + share * (box.high - box.low + 1)) for share in shares]
+    return box.low + shares * (box.high - box.low)
 
 
 def batches(points: Sequence[tuple[Any, Any]]) -> list[Batch]:

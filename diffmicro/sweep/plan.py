@@ -21,7 +21,7 @@ import numpy as np
 from diffmicro._device import Device
 from diffmicro.parameters import as_arrays, entry_of
 from diffmicro.results import words
-from diffmicro.sweep.grids import Axes, Batch, batches, grid, points_of
+from diffmicro.sweep.grids import Axes, Batch, batches, grid, points_of, side_by_side
 from diffmicro.sweep.lanes import (
     CHUNK,
     FEW,
@@ -51,7 +51,7 @@ PACKAGES = ("diffmicro", "jax", "jaxlib", "numpy")
 class Job(NamedTuple):
     """A sweep as plain data, which other processes understand.
 
-    axes, design, setting, carry, numerics: see `run.sweep`.
+    axes, design, setting, carry, numerics, paired: see `run.sweep`.
     wanted: names of the responses.
     """
 
@@ -62,6 +62,7 @@ class Job(NamedTuple):
     wanted: tuple[str, ...]
     carry: Carry
     numerics: Mapping[str, Any]
+    paired: bool = False
 
 
 class Chunk(NamedTuple):
@@ -89,7 +90,7 @@ class Work:
     def __init__(self, job: Job):
         self.job = job
         self.device = job.device
-        columns = grid(job.axes)
+        columns = side_by_side(job.axes) if job.paired else grid(job.axes)
         self.columns = {key: columns[key] for key in job.axes}
         self.points = points_of(self.device, self.columns, job.design, job.setting)
         self._build = lane_function(self.device.respond, **job.numerics)
@@ -206,6 +207,26 @@ def _state_names(arrays: Arrays) -> list[str]:
     return sorted(found, key=lambda name: int(name.removeprefix(STATE)))
 
 
+class Shard(NamedTuple):
+    """A share of a sweep for one of several programs: the `number`th of `of` parts, from 1."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def chunks(self, whole: Sequence[Chunk]) -> list[Chunk]:
+        """The chunks of this part; a walk stays together."""
+        walks: list[list[Chunk]] = []
+        for chunk in whole:
+            if chunk.after is None:
+                walks.append([])
+            walks[-1].append(chunk)
+        first, last = (len(walks) * n // self.of for n in (self.number - 1, self.number))
+        return [chunk for walk in walks[first:last] for chunk in walk]
+
+
 def fingerprint(job: Job) -> dict[str, Any]:
     """All that a chunk's bits depend on, as JSON has it: words, values, precision, versions."""
     found: dict[str, Any] = {"device": job.device.name}
@@ -214,6 +235,7 @@ def fingerprint(job: Job) -> dict[str, Any]:
     found |= {key: _plain(values) for key, values in job.axes.items()}
     found |= {
         "order of the keys": list(job.axes),
+        "paired": job.paired,
         "responses": list(job.wanted),
         "carry": job.carry,
         "numerics": {key: str(value) for key, value in sorted(job.numerics.items())},

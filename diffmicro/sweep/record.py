@@ -5,20 +5,27 @@ that the numbers depend on (the sweep's fingerprint). A file without a record, o
 it counts as whole, and as of no known sweep.
 """
 
+import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from diffmicro._files import digest, replace
 from diffmicro.sweep.table import Table, read, writer
+
+SHARD = "shard"
+"""In a fingerprint: which part of the sweep this is."""
 
 
 class Record(NamedTuple):
     """What was noted of a file when it was written.
 
     digest: of its bytes, SHA-256. points: those it holds, of `count`. keys, units: of its table.
-    sweep: the fingerprint.
+    sweep: the fingerprint. rows: places of its rows in the whole sweep, as runs (first, step, how many), where it
+    is a part for one of several programs.
     """
 
     digest: str
@@ -27,6 +34,7 @@ class Record(NamedTuple):
     keys: tuple[str, ...]
     units: Mapping[str, str]
     sweep: Mapping[str, Any]
+    rows: Sequence[Sequence[int]] = ()
 
     @property
     def whole(self) -> bool:
@@ -53,14 +61,33 @@ def keep(table: Table, out: Path, count: int, fingerprint: Mapping[str, Any]) ->
     if len(table) < count and (whole_there or (there and there.points > len(table))):
         return False
     writer(out)(table, out)
-    noted = Record(_digest(out), len(table), count, table.keys, table.units, fingerprint)
+    rows = _runs(table.rows) if SHARD in fingerprint else ()
+    noted = Record(_digest(out), len(table), count, table.keys, table.units, fingerprint, rows)
     replace(_place(out), (json.dumps(noted._asdict(), indent=1) + "\n").encode())
     return True
 
 
 def recorded(out: Path, there: Record) -> Table:
     """The table of a file that has a record."""
-    return read(out, tuple(there.keys), there.units)
+    table = read(out, tuple(there.keys), there.units)
+    if not there.rows:
+        return table
+    rows = [first + step * np.arange(count) for first, step, count in there.rows]
+    return dataclasses.replace(table, rows=np.concatenate(rows))
+
+
+def _runs(rows: np.ndarray) -> list[tuple[int, int, int]]:
+    """Rows as runs of even steps: (first, step, how many)."""
+    found: list[tuple[int, int, int]] = []
+    for row in rows.tolist():
+        if found:
+            first, step, count = found[-1]
+            step = row - first if count == 1 else step
+            if row == first + step * count:
+                found[-1] = (first, step, count + 1)
+                continue
+        found.append((row, 1, 1))
+    return found
 
 
 def _place(out: Path) -> Path:

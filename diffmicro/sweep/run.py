@@ -14,17 +14,21 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
+import numpy as np
+
 from diffmicro._device import Device
 from diffmicro.devices import as_device
 from diffmicro.parameters import whole_number
 from diffmicro.sweep.grids import Axes
-from diffmicro.sweep.plan import Arrays, Carry, Chunk, Job, Work, fingerprint
+from diffmicro.sweep.plan import Arrays, Carry, Chunk, Job, Shard, Work, fingerprint
 from diffmicro.sweep.store import Store
 from diffmicro.sweep.table import Table
 from diffmicro.sweep.workers import spread
 
 MOST_POINTS = 1_000_000
 """Most points of a sweep: all of them are held in memory, with their parameters and responses."""
+
+WHOLE = Shard(1, 1)
 
 BYTES, SECONDS = 2000, 5e-3
 """Memory and time of a point, for messages: measured on the six devices, and usual on one core of a CPU."""
@@ -40,6 +44,8 @@ def sweep(
     carry: Carry = "none",
     workers: int = 1,
     store: Store | None = None,
+    paired: bool = False,
+    shard: Shard = WHOLE,
     **numerics: Any,
 ) -> Generator[Table]:
     """The responses of `device` on the grid of `axes` (key -> values) in pieces, for `join`.
@@ -49,18 +55,20 @@ def sweep(
     `workers`: processes; with 1 this one calculates. The numbers are the same to the bit. A program
     that asks for several starts its own work under `if __name__ == "__main__":`.
     `store`: where finished chunks are kept, and are looked for first.
+    `paired`: no grid, but as many points as each key has values (`drawn` makes them). `shard`: a part of it.
     """
     if not axes:
         raise ValueError("sweep: no axis is given. Name at least one parameter and its values.")
-    check_size(axes, carry)
+    check_size(axes, carry, paired)
     workers = whole_number("sweep: workers", workers, 1, 1)
-    job = job_of(device, axes, design, setting, responses, carry, numerics)
+    job = job_of(device, axes, design, setting, responses, carry, numerics, paired)
     work = Work(job)
-    missing, states = work.chunks, {}
+    own = shard.chunks(work.chunks)
+    missing, states = own, {}
     if store is not None:
-        store.begin(fingerprint(job), len(work.chunks))
-        missing, followed = [], _followed(work.chunks)
-        for chunk in work.chunks:
+        store.begin(fingerprint(job), len(own))
+        missing, followed = [], _followed(own)
+        for chunk in own:
             arrays = store.load(chunk.number)
             if arrays is None:
                 missing.append(chunk)
@@ -83,6 +91,7 @@ def job_of(
     responses: Sequence[str] | None,
     carry: Carry,
     numerics: Mapping[str, Any],
+    paired: bool = False,
 ) -> Job:
     """What `sweep` calculates with these arguments, with what they leave out."""
     device = as_device(device)
@@ -95,17 +104,24 @@ def job_of(
         wanted,
         carry,
         device.asking_for(wanted, numerics),
+        paired,
     )
 
 
-def size(axes: Axes, carry: Carry = "none") -> int:
+def size(axes: Axes, carry: Carry = "none", paired: bool = False) -> int:
     """Number of points that a sweep calculates."""
-    return math.prod(len(values) for values in axes.values()) * (2 if carry == "both" else 1)
+    counts = [len(values) for values in axes.values()]
+    return (counts[0] if paired else math.prod(counts)) * (2 if carry == "both" else 1)
 
 
-def check_size(axes: Axes, carry: Carry = "none") -> None:
-    """Raise ValueError for more points than a sweep holds, before there is anything of their number."""
-    count = size(axes, carry)
+def check_size(axes: Axes, carry: Carry = "none", paired: bool = False) -> None:
+    """Raise ValueError for more points than a sweep holds, before there is anything of their number, and for
+    values side by side with a carried state."""
+    if paired and carry != "none":
+        raise ValueError(
+            "sweep: points that are not on a grid have no neighbor to carry a state from."
+        )
+    count = size(axes, carry, paired)
     if count <= MOST_POINTS:
         return
     product = " x ".join(str(len(values)) for values in axes.values())
@@ -116,6 +132,12 @@ def check_size(axes: Axes, carry: Carry = "none") -> None:
         f"most: take fewer values of {max(axes, key=lambda key: len(axes[key]))}, or sweep the parts into files "
         "of their own."
     )
+
+
+def rows_of(job: Job, shard: Shard) -> np.ndarray:
+    """The rows of the whole sweep that are in this part, in their order."""
+    chunks = shard.chunks(Work(job).chunks)
+    return np.sort(np.concatenate([chunk.rows for chunk in chunks])) if chunks else np.zeros(0, int)
 
 
 def _finished(
@@ -142,10 +164,10 @@ def _followed(chunks: Sequence[Chunk]) -> set[int | None]:
 def _name(work: Work, chunk: Chunk) -> str:
     """A chunk for people: its number and its first point."""
     first = {key: column[chunk.points[0]] for key, column in work.columns.items()}
-    told = ", ".join(f"{key} = {value}" for key, value in first.items())
+    given = ", ".join(f"{key} = {value}" for key, value in first.items())
     way = f", {chunk.direction}" if chunk.direction else ""
     count = len(chunk.points)
     return (
         f"chunk {chunk.number + 1} of {len(work.chunks)} ({count} point{'s' if count > 1 else ''} "
-        f"from {told}{way})"
+        f"from {given}{way})"
     )

@@ -3,17 +3,28 @@
 Chapter 2 is on contacts, chapter 3 on the stick-slip drive, chapter 4 on friction under ultrasound. Figures
 2.2, 3.1 to 3.8, 3.10 to 3.14, 3.26, 3.31 to 3.33 and 3.37 are sketches, photographs or measurements. Measured
 curves are in figures alone and are not compared. Figures 3.29 and 3.30 need rotating hemispheres, which the
-drive leaves out.
+drive leaves out. Tables 4.2 and 4.3 are inputs.
 """
 
-from experiments.mdr_thesis import curves, loops, profiles, tribometer, variants, vibration
+from experiments.mdr_thesis import (
+    curves,
+    in_plane,
+    loops,
+    presliding,
+    profiles,
+    tribometer,
+    variants,
+    vibration,
+)
 
 EXPERIMENTS = {
     **loops.EXPERIMENTS,
     **profiles.EXPERIMENTS,
     **curves.EXPERIMENTS,
+    **presliding.EXPERIMENTS,
     **variants.EXPERIMENTS,
     **vibration.EXPERIMENTS,
     **tribometer.EXPERIMENTS,
+    **in_plane.EXPERIMENTS,
 }
 """Name -> experiment."""

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from diffmicro.devices import stickslip
 from diffmicro.parameters import as_arrays
 from diffmicro.results import words
+from experiments.progress import counted
 
 LANES = 16
 RADII = (1e-3, 0.5e-3, 0.25e-3)
@@ -21,6 +22,9 @@ PRELOADS = {1e-3: (0.1, 0.5, 1.0), 0.5e-3: (0.1, 0.4, 0.7, 1.0), 0.25e-3: (0.1, 
 """Of Figs. 3.15 to 3.17."""
 LARGEST = {1e-3: 202e-9, 0.5e-3: 160e-9, 0.25e-3: 96e-9}
 """Largest strokes of the measurements (sections 3.4.1 and 3.4.6)."""
+
+MEASURED = {1e-3: (0.5, 202e-9, 0.2), 0.5e-3: (0.1, 62e-9, 0.04)}
+"""Preload [N], stroke [m] and measured force [N] that the text gives (sections 3.4.1 and 3.2.2)."""
 
 DESIGN = {f.name for f in fields(stickslip.Design)}
 
@@ -38,7 +42,7 @@ def points(
 ) -> dict[str, np.ndarray]:
     """Responses at many points, each a dict of design and setting parameters of the same words."""
     parts = []
-    for first in range(0, len(cases), LANES):
+    for first in counted(range(0, len(cases), LANES), "batches"):
         chunk = list(cases[first : first + LANES])
         padded = chunk + [chunk[-1]] * (LANES - len(chunk))
         pairs = [as_arrays(_pair(case)) for case in padded]
@@ -62,9 +66,11 @@ def _columns(response: Any, count: int) -> dict[str, np.ndarray]:
     return columns | {"status": words(response.result).astype(str)[:count]}
 
 
-def curve(strokes: np.ndarray, **case: Any) -> np.ndarray:
-    """Generated force over strokes [N]."""
-    return points([dict(case, amplitude=float(a)) for a in strokes])["force"]
+def curves(strokes: np.ndarray, preloads: Sequence[float], **case: Any) -> dict[float, np.ndarray]:
+    """Generated force over strokes of several preloads [N], all in the same batches."""
+    cases = [dict(case, preload=p, amplitude=float(a)) for p in preloads for a in strokes]
+    force = points(cases)["force"].reshape(len(preloads), len(strokes))
+    return dict(zip(preloads, force, strict=True))
 
 
 def force_axes(axes: Axes) -> None:

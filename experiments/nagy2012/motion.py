@@ -30,6 +30,11 @@ GRID = float(RATIOS[1] - RATIOS[0])
 MOVES = 50e-6
 """Mean speed above which the robot is said to move [m/s]."""
 
+FAST = 0.05
+"""Share of the largest velocity above which a sweep moves fast; beside the area around f2 the body drifts with
+0.5 to 2 mm/s, which
+a figure that reaches 68 mm/s shows as rest."""
+
 F1, F2 = 1.0, float(np.sqrt(2.5))
 """Resonances of the published design: body held, body sliding (eq. 36)."""
 

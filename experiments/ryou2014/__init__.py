@@ -24,7 +24,7 @@ EXPERIMENTS = {
         "amplitude over voltage, pads and gaps", nearness.figure16, (8.0, 3.8)
     ),
     "ryou2014_fig17": Experiment("film and attraction in one response", nearness.figure17),
-    "ryou2014_fig18": Experiment("circular plots, quadruped", circular.figure18, (9.0, 6.0)),
+    "ryou2014_fig18": Experiment("circular plots, quadruped", circular.figure18, (14.0, 3.4)),
     "ryou2014_fig19": Experiment("circular plots, hexapod", circular.figure19, (10.0, 3.8)),
     "ryou2014_fig20": Experiment(
         "bounces with and without small-scale forces", statistics.figure20, (10.0, 3.8)

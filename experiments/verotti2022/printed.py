@@ -81,6 +81,17 @@ TABLE_7 = """
 """K^III at F_2y = 50 uN."""
 
 
+CAPTIONS = {
+    2: "tangent stiffness matrix in the undeformed configuration",
+    3: "in the final deformed configuration, F_2y = 50 uN",
+    4: "percentage difference between Table 3 and Table 2",
+    5: "the first term in the deformed configuration",
+    6: "second term in the deformed configuration",
+    7: "third term in the deformed configuration",
+}
+"""What each table says of itself."""
+
+
 def matrix(text: str) -> np.ndarray:
     """A printed table as a matrix."""
     return np.array([[float(word) for word in line.split()] for line in text.split("\n") if line])

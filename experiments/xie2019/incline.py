@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from diffmicro.devices.tumbler import Response
 from diffmicro.results import word
-from experiments.outcome import Check, Outcome
+from experiments.outcome import Check, Outcome, Said, order, own
 from experiments.xie2019.robots import EDGE_BAND, asked, first, improved, motion, said
 
 
@@ -17,10 +17,15 @@ def paper() -> Outcome:
     angles = np.arange(0.0, 61.0, 2.5)
     found = {a: motion(*first(incline=math.radians(a))) for a in angles}
     limit = math.degrees(asked("climb_margin", *first()))
+    place = "Inclined plane traversal tests on paper"
     checks = [
-        _climbs("climbs 45 degrees", found[45.0], True),
-        _climbs("fails at 60 degrees", found[60.0], False),
-        Check("the limit is between", "45 to 60 degrees", f"{limit:.2f} degrees", 45 < limit < 60),
+        _climbs(
+            Said(place, "the robots can go over 45 degrees; simulation matches"),
+            found[45.0],
+            45,
+            True,
+        ),
+        _climbs(Said(place, "it will fail to climb a slope of 60 degrees"), found[60.0], 60, False),
     ]
     return _outcome(checks, {"Table 1": found}, {"Table 1": limit})
 
@@ -35,13 +40,25 @@ def aluminum() -> Outcome:
         f"edge band {1e6 * EDGE_BAND:g} um": _limit(EDGE_BAND),
     }
     bound = math.degrees(math.atan(0.5359))
+    place = "Inclined plane traversal tests on aluminum"
     checks = [
-        _climbs("climbs 30 degrees", strict[30.0], True),
-        _climbs("fails at 45 degrees", strict[45.0], False),
-        _climbs("with the edge band, climbs 30 degrees", band[30.0], True),
-        _climbs("with the edge band, fails at 45 degrees", band[45.0], False),
-        Check(
-            "as written, the limit is below the cone of friction: line contact has no adhesion",
+        _climbs(
+            Said(place, "the robot can successfully climb 30 degrees, in the simulations too"),
+            strict[30.0],
+            30,
+            True,
+        ),
+        _climbs(Said(place, "but fails to climb it at 45 degrees"), strict[45.0], 45, False),
+        own(
+            "adhesion of a band of 50 um along the edge on the ground, an assumption",
+            "climbs 30 and fails at 45 degrees",
+            "climbs, does not",
+            f"{said(band[30.0])}; {said(band[45.0])}",
+            bool(band[30.0].climbs) and not band[45.0].climbs,
+        ),
+        own(
+            "cone of friction: line contact has no adhesion",
+            "the limit as written is below it",
             f"below {bound:.2f} degrees",
             f"{limits['as written']:.2f} degrees",
             limits["as written"] < bound,
@@ -54,9 +71,10 @@ def _limit(edge_band: float) -> float:
     return math.degrees(asked("climb_margin", *improved(edge_band=edge_band)))
 
 
-def _climbs(statement: str, response: Response, expected: bool) -> Check:
-    return Check(
-        statement,
+def _climbs(where: Said, response: Response, angle: float, expected: bool) -> Check:
+    return order(
+        where,
+        f"{'climbs' if expected else 'fails at'} {angle:g} degrees",
         "climbs" if expected else "does not",
         said(response),
         bool(response.climbs) == expected,
@@ -68,15 +86,15 @@ def _outcome(
 ) -> Outcome:
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        for (name, responses), color in zip(
-            found.items(), ("tab:blue", "tab:orange"), strict=False
-        ):
+        styles = (("tab:blue", 10), ("tab:orange", 6))
+        for (name, responses), (color, size) in zip(found.items(), styles, strict=False):
             angles = np.array(list(responses))
             speeds = np.array([float(r.speed) for r in responses.values()])
             axes.plot(angles, 1e3 * speeds, "o-", color=color, label=name)
             fails = angles[np.isnan(speeds)]
-            axes.plot(fails, 0 * fails, "x", color=color)
-            axes.axvline(limits[name], color=color, linestyle="--", linewidth=0.8)
+            axes.plot(fails, 0 * fails, "x", color=color, markersize=size)
+            label = f"limit, {limits[name]:.1f} degrees"
+            axes.axvline(limits[name], color=color, linestyle="--", linewidth=0.8, label=label)
         axes.plot([], [], "kx", label="slides down")
         axes.set_xlabel("incline [degrees]")
         axes.set_ylabel("speed [mm/s]")

@@ -41,8 +41,10 @@ def test_every_page_that_claims_a_pair_is_here():
     assert [str(p.relative_to(ROOT)) for p in named] == PAGES
 
 
-def test_a_gradient(run):
+def test_a_gradient(run, capsys):
     left = python("README.md")
+    shown = re.search(r"^```text\n(.*?)^```", (ROOT / "README.md").read_text(), re.S | re.M)
+    assert shown is not None and capsys.readouterr().out == shown[1]
     answer = json.loads(run(*command("README.md", "evaluate wrmma")).out)
     assert answer["response"]["velocity"] == pytest.approx(float(left["value"]), rel=1e-9)
     assert answer["response"]["impacts"] == float(left["response"].impacts) == 1

@@ -15,7 +15,7 @@ from tests.sweep import toy
 
 CERTIFICATE = {
     "verdict", "reason", "method", "residual", "margin", "multiplier", "discrepancy",
-    "error_estimate",
+    "mismatch", "error_estimate", "reach", "entries", "checks",
 }  # fmt: skip
 GRADIENT = ("--grad", "mass_ratio,field", "--of", "velocity")
 CHAOTIC = {
@@ -59,6 +59,12 @@ def test_one_point_as_json_with_gradient(run):
     certificate = answer["certificate"]["velocity"]
     assert set(certificate) == CERTIFICATE
     assert (certificate["verdict"], certificate["method"]) == ("certified", "event")
+    assert list(certificate["entries"]) == ["field", "mass_ratio"]
+    for entry in certificate["entries"].values():
+        assert set(entry) == {"verdict", "reason", "discrepancy", "mismatch", "reach"}
+        assert (entry["verdict"], entry["reason"]) == ("certified", certificate["reason"])
+        assert entry["mismatch"] < 1e-4 and entry["reach"] >= 1e-3
+    assert certificate["reach"] == min(e["reach"] for e in certificate["entries"].values())
 
 
 def test_many_points_each_for_itself_in_the_order_asked(run, points):
@@ -91,6 +97,7 @@ def test_many_points_each_for_itself_in_the_order_asked(run, points):
         assert answer["grad"] == {"velocity": {"mass_ratio": None, "field": None}}
         assert answer["certificate"]["velocity"]["verdict"] == "refused"
         assert set(answer["certificate"]["velocity"]) == CERTIFICATE
+        assert set(answer["certificate"]["velocity"]["entries"]) == {"mass_ratio", "field"}
         assert list(answer["response"]) == list(answers[0]["response"])
     for answer in answers[1:-2]:
         assert set(answer["response"].values()) == {None}

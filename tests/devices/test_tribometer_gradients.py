@@ -10,6 +10,7 @@ from diffmicro.certificate import reason_text, value_and_gradient, verdict_word
 from diffmicro.devices import tribometer
 from diffmicro.mechanics import friction_control
 from diffmicro.parameters import as_arrays
+from diffmicro.results import words
 
 
 def _judged(wrt, of, design=None, **setting):
@@ -209,3 +210,46 @@ def test_walking_probe_is_certified():
     assert float(gradient["vibration_velocity"]) * size == pytest.approx(
         -by_speed - by_kappa, rel=1e-9
     )
+
+
+@pytest.mark.parametrize("law", ["coulomb", pytest.param("mdr", marks=pytest.mark.slow)])
+def test_the_amplitude_of_the_vibration_gives_the_force_ratio(law):
+    """Eq. 4.23 from the sphere's own laws, and the chain rule through it; eq. 4.24 at the end of its range."""
+    design = tribometer.published_design()
+    modulus = design.young / (2 * (1 - design.poisson**2))
+    radius = np.cbrt(3 * 9.5 * design.radius / (4 * modulus))
+    stiffness = 2.64 * 2 * modulus * radius
+    length = 0.6 * 9.5 / stiffness
+    value, gradient, certificate, _ = _judged(
+        ("vibration_length", "normal_force", "radius"), "sliding_velocity",
+        law=law, vibration_length=length, drag_ratio=0.7,
+    )  # fmt: skip
+    plain, by_ratio, _, _ = _judged(
+        ("force_ratio", "normal_force", "radius"), "sliding_velocity",
+        law=law, force_ratio=0.6, drag_ratio=0.7,
+    )  # fmt: skip
+    assert float(value) == pytest.approx(float(plain), rel=1e-12)
+    # the ratio goes with dl, F_n^(-2/3) and R^(1/3)
+    of_ratio = float(by_ratio["force_ratio"]) * 0.6
+    assert float(gradient["vibration_length"]) * length == pytest.approx(of_ratio, rel=1e-8)
+    for name, power, size in (("normal_force", -2 / 3, 9.5), ("radius", 1 / 3, design.radius)):
+        expected = float(by_ratio[name]) * size + power * of_ratio
+        assert float(gradient[name]) * size == pytest.approx(expected, rel=1e-6)
+    assert verdict_word(certificate) == "certified"
+    at_lift_off = tribometer.published_setting(vibration_length=0.999999 * 9.5 / stiffness)
+    assert float(tribometer.simulate(design, at_lift_off).normal_force.min()) < 1e-4
+
+
+def test_a_vibration_that_lifts_the_probe_off_is_refused():
+    with pytest.raises(ValueError, match="where the probe lifts off"):
+        tribometer.respond(
+            tribometer.published_design(), tribometer.published_setting(vibration_length=1e-6)
+        )
+
+    def respond(length):
+        setting = tribometer.published_setting(vibration_length=length)
+        return tribometer.respond(tribometer.published_design(), setting, throw=False)
+
+    found = jax.jit(jax.vmap(respond))(jnp.array([1e-7, 1e-6]))
+    assert [str(w) for w in words(found.result)] == ["ok", "out_of_range"]
+    assert np.isfinite(found.sliding_velocity).tolist() == [True, False]

@@ -7,8 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from diffmicro.certificate import value_and_gradient
+from diffmicro.certificate import value_and_gradient, verdict_word
 from diffmicro.devices import wrmma
+from diffmicro.devices.wrmma.lumped import clamp_force
 from diffmicro.parameters import as_arrays
 from diffmicro.reasons import REASONS
 from diffmicro.results import RESULTS, word
@@ -204,3 +205,40 @@ def test_what_speaks_against_a_gradient(result, residual, multiplier, reason):
     assert REASONS[int(found)].name == reason
     if reason == "unstable":
         assert REASONS[int(found)].verdict == "refused" and "unstable" in REASONS[int(found)].text
+
+
+VOLTAGE = dict(
+    clamp_voltage=300.0, substrate_thickness=50e-6, clamp_area=9e-8, substrate_permittivity=3.9
+)
+AT_VOLTAGE = dict(load_factor=8.0, frequency_ratio=1.2, clamp_phase=1.0)
+BY_VOLTAGE = 3.9 * 8.8541878188e-12 * 9e-8 * (300.0 / 50e-6) ** 2 / 8
+"""F_C0 of a plate capacitor [N]."""
+
+
+def test_the_clamp_s_voltage_gives_its_force():
+    """Eq. 14 as a plate capacitor: the force goes with V^2, A, eps and d^-2."""
+
+    def force(values):
+        return clamp_force(wrmma.published_setting(**values))
+
+    value, gradient = jax.value_and_grad(force)({k: jnp.asarray(v) for k, v in VOLTAGE.items()})
+    assert float(value) == pytest.approx(BY_VOLTAGE, rel=1e-9)
+    for (name, size), power in zip(VOLTAGE.items(), (2, -2, 1, 1), strict=True):
+        assert float(gradient[name]) * size == pytest.approx(power * BY_VOLTAGE, rel=1e-9)
+
+
+@pytest.mark.slow
+def test_gradients_by_the_clamp_s_voltage_are_certified():
+    judged = value_and_gradient(wrmma.respond, tuple(VOLTAGE), "velocity")
+    setting = wrmma.published_setting(**VOLTAGE, **AT_VOLTAGE)
+    value, gradient, certificate, _ = judged(wrmma.published_design(), setting)
+    plain = value_and_gradient(wrmma.respond, ("clamp_force",), "velocity")
+    known, slope, _, _ = plain(
+        wrmma.published_design(), wrmma.published_setting(clamp_force=BY_VOLTAGE, **AT_VOLTAGE)
+    )
+    assert float(value) == pytest.approx(float(known), rel=1e-9)
+    by_force = float(slope["clamp_force"]) * BY_VOLTAGE
+    assert abs(by_force) > 1e-3 * abs(float(value))
+    for (name, size), power in zip(VOLTAGE.items(), (2, -2, 1, 1), strict=True):
+        assert float(gradient[name]) * size == pytest.approx(power * by_force, rel=1e-5)
+    assert verdict_word(certificate) == "certified"

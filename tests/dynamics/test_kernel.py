@@ -5,7 +5,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from diffmicro.dynamics.kernel import where_needed
+from diffmicro.dynamics.kernel import kernel
+
+
+def where_needed(*given):
+    return kernel().where_needed(*given)
 
 
 def halved(x, shift):
@@ -51,3 +55,18 @@ def test_nothing_is_computed_where_no_lane_needs_it():
     jax.block_until_ready(chosen(np.array([False, True, False, False]), x))
     jax.effects_barrier()
     assert runs
+
+
+def test_on_a_gpu_nothing_is_left_to_decide():
+    """XLA sees constant conditions there, and an unknown one on a CPU."""
+
+    def kept(x):
+        (x,) = kernel().keep([x])
+        return kernel().where_needed(x > 0, lambda x: x * x, 0.0, x)
+
+    lowered = {
+        platform: jax.jit(kept).trace(1.0).lower(lowering_platforms=(platform,)).as_text()
+        for platform in ("cpu", "cuda")
+    }
+    assert lowered["cpu"].count("optimization_barrier") == 1
+    assert "optimization_barrier" not in lowered["cuda"]

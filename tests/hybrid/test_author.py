@@ -4,7 +4,6 @@ import jax.numpy as jnp
 import pytest
 
 from diffmicro import hybrid, parameter
-from diffmicro.hybrid.check import checked
 
 
 class Design(hybrid.Design):
@@ -29,14 +28,68 @@ class Right(hybrid.Motion):
         return {"x": (1e-6 * now.push + now.ground) / design.mass}
 
 
-def told(change, message):
-    """The message about a motion with one thing changed."""
+def made(motion, **responses):
+    """A device of a motion."""
+    responses = responses or {"peak": hybrid.largest("x")}
+    return hybrid.device("b", "b", Design, Setting, motion, source="-", responses=responses)
+
+
+def refused(motion, message, **responses):
+    """The message about a motion of which no device can be made."""
     with pytest.raises(hybrid.MotionError, match=message):
-        checked(type("Wrong", (Right,), change)(), Design, Setting)
+        made(motion, **responses)
+
+
+def told(change, message):
+    """The message about a motion with one thing changed, at the first calculation."""
+    device = made(type("Wrong", (Right,), change))
+    with pytest.raises(hybrid.MotionError, match=message):
+        device.respond(Design(), Setting())
+
+
+class Slider(hybrid.Motion):
+    """A block with no method at all."""
+
+    x = hybrid.Coordinate("place", scale=1e-6)
+
+
+def _period(self, design, setting):
+    return 1 / setting.frequency
+
+
+def _system(self, design, setting):
+    return hybrid.assembled(self, design, setting)
 
 
 def test_what_is_right_passes():
-    checked(Right(), Design, Setting)
+    made(Right)
+
+
+def test_a_method_that_is_missing_is_noticed_when_the_device_is_made():
+    period = (
+        r"Slider has no period; write def period\(self, design, setting\): return 1 / setting.freq"
+    )
+    refused(Slider, period)
+    refused(Slider(), period)
+    accelerations = r"has no accelerations; write def accelerations\(.*\): return {\"x\": ...}"
+    refused(type("Slider", (Slider,), {"period": _period}), "Slider " + accelerations)
+    # The contacts of a system of one's own are not declared; those of the parts act by accelerations.
+    ground = hybrid.Coulomb("x", bound=lambda now, d, s: 1e-6)
+    own = {"period": _period, "system": _system}
+    refused(type("Slider", (Slider,), {**own, "ground": ground}), "Slider " + accelerations)
+
+
+def test_what_a_system_of_ones_own_has_to_bring():
+    own = type("Own", (Slider,), {"period": _period, "system": _system})
+    made(own)
+    unscaled = type("Own", (own,), {"x": hybrid.Coordinate("place", "m")})
+    refused(unscaled, r"x has no scale, .*; write x = Coordinate\('place', 'm', scale=\.\.\.\)")
+    made(type("Own", (unscaled,), {"scales": lambda self, design, setting: {"x": 1e-6}}))
+    refused(own, "Own has no event; write def event", hits=hybrid.count("ground"))
+    refused(own, "Own has no holds; write def holds", stick=hybrid.share("ground"))
+    refused(own, "velocity: 'z' is no coordinate that drifts", velocity=hybrid.drift("z"))
+    with pytest.raises(hybrid.MotionError, match="Own has no accelerations; write def"):
+        made(own).respond(Design(), Setting())  # `assembled` needs them
 
 
 @pytest.mark.parametrize(
@@ -82,11 +135,14 @@ def test_accelerations(rates, message):
             {"x": hybrid.Coordinate("place", drifts=True), "stop": hybrid.Impact("x")},
             "stop acts on 'x', which drifts",
         ),
-        ({"period": lambda self, design, setting: 0.0 * setting.frequency}, "it has to be above 0"),
     ],
 )
 def test_declarations(change, message):
-    told(change, message)
+    refused(type("Wrong", (Right,), change), message)
+
+
+def test_a_period_that_is_not_above_0():
+    told({"period": lambda self, design, setting: 0.0 * setting.frequency}, "has to be above 0")
 
 
 def test_a_name_that_the_motion_needs_itself():
@@ -95,29 +151,12 @@ def test_a_name_that_the_motion_needs_itself():
 
 
 def test_a_response_that_nothing_observes():
-    with pytest.raises(
-        TypeError, match="velocity: 'z' is no coordinate that drifts; there is none"
-    ):
-        hybrid.device(
-            "b", "b", Design, Setting, Right, source="-", responses={"velocity": hybrid.drift("z")}
-        )
-    with pytest.raises(TypeError, match="the response 'margin' is there already"):
-        hybrid.device(
-            "b", "b", Design, Setting, Right, source="-", responses={"margin": hybrid.largest("x")}
-        )
-    with pytest.raises(TypeError, match="peak: 'z' is no state; states are x, x_rate"):
-        hybrid.device(
-            "b", "b", Design, Setting, Right, source="-", responses={"peak": hybrid.largest("z")}
-        )
-    with pytest.raises(TypeError, match="hits: 'z' is no contact; contacts are ground"):
-        hybrid.device(
-            "b", "b", Design, Setting, Right, source="-", responses={"hits": hybrid.count("z")}
-        )
+    refused(Right, "velocity: 'z' is no coordinate that drifts; there", velocity=hybrid.drift("z"))
+    refused(Right, "the response 'margin' is there already", margin=hybrid.largest("x"))
+    refused(Right, "peak: 'z' is no state; states are x, x_rate", peak=hybrid.largest("z"))
+    refused(Right, "hits: 'z' is no contact; contacts are ground", hits=hybrid.count("z"))
 
 
 def test_a_start_that_is_no_state_of_the_motion():
-    right = hybrid.device(
-        "b", "b", Design, Setting, Right, source="-", responses={"peak": hybrid.largest("x")}
-    )
     with pytest.raises(ValueError, match="start has y; it has to have x, x_rate, in SI units"):
-        right.respond(Design(), Setting(), start={"y": 0.0})
+        made(Right).respond(Design(), Setting(), start={"y": 0.0})

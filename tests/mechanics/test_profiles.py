@@ -64,6 +64,25 @@ def test_flattened_tip_of_no_size_is_the_sphere():
     assert float(slopes[1]) == 0.0
 
 
+def test_a_flat_tip_without_roughness_is_the_flattened_sphere():
+    """Within the tip there is no force: the search has to come back out of it."""
+    whole = float(contact_radius(Sphere(RADIUS), FORCE, MODULUS))
+    tips, forces = np.meshgrid(np.array([0.5, 1.0, 1.2]) * whole, np.array([0.1, 0.5, 1.0]) * FORCE)
+
+    def radius(tip, force, smooth):
+        flat = FlattenedSphere(RADIUS, tip)
+        line = flat if smooth else rough_sphere(RADIUS, 1.7, 0.0, 383e-6, tip)
+        return contact_radius(line, force, MODULUS)
+
+    alone, together = (
+        jax.jit(jax.vmap(jax.value_and_grad(lambda t, f, s=s: radius(t, f, s))))(
+            tips.ravel(), forces.ravel()
+        )
+        for s in (True, False)
+    )
+    np.testing.assert_allclose(together, alone, rtol=1e-9)
+
+
 def test_power_laws_of_parabola_and_cone():
     """kappa_2 = 2 (Hertz), kappa_1 = pi / 2 (the cone of Galin)."""
     assert float(power_law(1.0, 2.0).coefficient) == pytest.approx(2, rel=1e-14)

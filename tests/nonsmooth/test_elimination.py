@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from diffmicro.nonsmooth.elimination import UNROLLED_UP_TO, solve
+from diffmicro.nonsmooth.elimination import UNROLLED_UP_TO, _clear_columns, _factorize, solve
 
 SIZES = (1, 3, UNROLLED_UP_TO, UNROLLED_UP_TO + 3)
 solve_jitted = jax.jit(solve)
@@ -86,3 +86,27 @@ def test_single_precision_stays_single(rng):
 def test_wrong_shapes_are_named(matrix, rhs, words):
     with pytest.raises(ValueError, match=words):
         solve(jnp.zeros(matrix), jnp.zeros(rhs))
+
+
+@pytest.mark.parametrize("n", (2, 5, 9))
+def test_the_elimination_of_other_platforms_is_the_inverse_too(rng, n):
+    matrix = rng.normal(size=(40, n, n))
+    matrix[::4, 0] = 0.0  # singular
+    matrix[1::4, 0, 0] = 0.0  # rows have to be exchanged
+    matrix[2::4, :, 1] = 0.0  # singular at its second column
+    found, expected = _clear_columns(matrix), _factorize(matrix)
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+    sound = ~np.isnan(expected).any(axis=(1, 2))
+    assert sound.sum() == 20
+    assert relative(found[sound], expected[sound]) < 1e-11
+
+
+def test_no_library_is_called_on_other_platforms():
+    """LU is LAPACK's on a CPU; a GPU runs the elimination."""
+    matrix, rhs = np.eye(UNROLLED_UP_TO + 3), np.ones(UNROLLED_UP_TO + 3)
+    lowered = {
+        platform: jax.jit(solve).trace(matrix, rhs).lower(lowering_platforms=(platform,)).as_text()
+        for platform in ("cpu", "cuda", "tpu")
+    }
+    assert "getrf" in lowered["cpu"]
+    assert "custom_call" not in lowered["cuda"] + lowered["tpu"]

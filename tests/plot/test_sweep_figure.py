@@ -106,3 +106,22 @@ def test_many_lines_of_several_keys_have_a_note():
 
 def test_what_all_points_share_is_the_title(table):
     assert sweep_figure(table, title="wrmma: field=3e-3").axes[0].get_title() == "wrmma: field=3e-3"
+
+
+def test_points_on_no_grid_are_a_cloud_over_each_key():
+    x = np.array([1.0, 4.0, 2.0, 9.0])
+    columns = {"drive": x, "length": x[::-1], "velocity": np.array([1.0, 2.0, np.nan, 4.0])}
+    columns["status"] = np.array(["ok", "ok", "refused", "stalled"], object)
+    units = {"drive": "Hz", "length": "m", "velocity": "m/s"}
+    figure = sweep_figure(Table(("drive", "length"), columns, np.arange(4), units))
+    assert [axes.get_xlabel() for axes in figure.axes] == ["drive [Hz]", "length [m]"]
+    shown = {
+        line.get_label(): list(np.asarray(line.get_xdata())) for line in figure.axes[0].get_lines()
+    }
+    assert shown == {"ok": [1.0, 4.0], "refused": [], "stalled": [9.0]}
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "ok (2)",
+        "refused (1)",
+        "stalled (1)",
+    ]

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pytest
 
-from diffmicro._files import DIGEST, replace, told
+from diffmicro._files import DIGEST, complaint_of, replace
 from diffmicro.devices import device
 from diffmicro.sweep import Store, StoreError, Table, WorkerDied, beside, join, sweep
 from diffmicro.sweep.plan import WALK, Job, Work, fingerprint
@@ -85,7 +85,7 @@ def test_a_file_that_was_never_renamed_is_no_chunk(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change, told",
+    "change, message",
     [
         (dict(axes={"drive": np.linspace(0.0, 2.9, 35), "length": [1.0, 2.0]}), "drive is"),
         (dict(axes={"length": [1.0, 2.0], "drive": AXES["drive"]}), "order of the keys is"),
@@ -96,11 +96,11 @@ def test_a_file_that_was_never_renamed_is_no_chunk(tmp_path):
         (dict(offset=1.0), "numerics is"),
     ],
 )
-def test_another_sweep_does_not_resume_and_says_what_differs(tmp_path, change, told):
+def test_another_sweep_does_not_resume_and_says_what_differs(tmp_path, change, message):
     folder = tmp_path / "part"
     stopped(folder, 3)
     options = {"axes": AXES} | change
-    with pytest.raises(StoreError, match=told):
+    with pytest.raises(StoreError, match=message):
         next(sweep(TOY, options.pop("axes"), store=Store(folder, resume=True), **options))
     assert len(list(folder.glob("chunk-*.bin"))) == 3
 
@@ -170,7 +170,7 @@ def test_a_file_that_cannot_be_written_is_named_and_leaves_nothing(tmp_path, mon
     with pytest.raises(OSError) as caught:
         replace(tmp_path / "a.csv", b"numbers")
     assert caught.value.filename == str(tmp_path / "a.csv")
-    assert told(caught.value).endswith(
+    assert complaint_of(caught.value).endswith(
         "a.csv: No space left on device. Make room on that disk, or write to another one."
     )
     assert not list(tmp_path.iterdir())

@@ -32,8 +32,8 @@ from diffmicro.devices.gripper.design import (
 )
 from diffmicro.devices.gripper.layout import Layout, geometry
 from diffmicro.devices.gripper.response import (
+    AT_A_KINK,
     FEWEST_SEGMENTS,
-    NEAR,
     Response,
     coarser,
     objection,
@@ -98,7 +98,7 @@ __all__ = [
     "Design",
     "FEWEST_SEGMENTS",
     "LIMITED",
-    "NEAR",
+    "AT_A_KINK",
     "ON_REQUEST",
     "Response",
     "Setting",

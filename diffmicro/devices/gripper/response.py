@@ -93,7 +93,7 @@ def coarser(numerics: dict) -> dict:
 FEWEST_SEGMENTS = 8
 
 
-NEAR = 1e-3
+AT_A_KINK = 1e-3
 """Relative distance from a change of what binds below which a derivative counts as taken at a kink."""
 
 
@@ -102,15 +102,15 @@ def objection(response: Response, design: Design, setting: Setting, of: str, met
     del design, method
     kink, nothing = reason_code("kink"), jnp.asarray(0)
     if of == "grip_force":
-        near = jnp.where(response.margin < NEAR, kink, nothing)
+        near = jnp.where(response.margin < AT_A_KINK, kink, nothing)
         return jnp.where(response.grip_force == 0, reason_code("dead_zone"), near)
     if of in LIMITED:
         nothing = jnp.where(_insensitive(setting, of), reason_code("insensitive"), nothing)
-        return jnp.where(response.margin < NEAR, kink, nothing)
+        return jnp.where(response.margin < AT_A_KINK, kink, nothing)
     of_each = {"max_rotation": response.rotation, "max_stress": response.stress}
     if of in of_each:
         largest = jnp.sort(jnp.abs(of_each[of]))
-        return jnp.where(largest[-1] - largest[-2] < NEAR * largest[-1], kink, nothing)
+        return jnp.where(largest[-1] - largest[-2] < AT_A_KINK * largest[-1], kink, nothing)
     return nothing
 
 

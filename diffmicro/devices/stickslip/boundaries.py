@@ -7,6 +7,6 @@ LIMITS = (
         "zero_amplitude",
         "the stroke no longer moves the runner",
         lambda response, design, setting: setting.amplitude - response.zero_amplitude,
-        asks=("zero_amplitude",),
+        needs=("zero_amplitude",),
     ),
 )

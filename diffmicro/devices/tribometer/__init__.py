@@ -8,6 +8,7 @@ out of plane (`oop`), in plane in line with the motion (`ipi`) or in plane acros
 | R, m_e | `radius`, `probe_mass` | m, kg |
 | E, nu | `young`, `poisson` (both bodies) | Pa, - |
 | F_n,0, dF_n / F_n,0 | `normal_force`, `force_ratio` | N, - |
+| dl, lambda | `vibration_length`, `stiffness_factor` (give the force ratio, eq. 4.23) | m, - |
 | mu_0, omega / 2 pi | `friction`, `frequency` | -, Hz |
 | v^ = dl omega / 2 | `vibration_velocity` | m/s |
 | theta | `track_angle` | rad |

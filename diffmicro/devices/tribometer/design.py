@@ -54,6 +54,24 @@ class Setting(eqx.Module):
         source="Fig. 4.8",
         above=0,
         high=1,
+        unless="vibration_length",
+    )
+    vibration_length: Array | float | None = parameter(
+        None,
+        "amplitude of the probe's change of length, out of plane; gives the force ratio",
+        "m",
+        symbol="dl",
+        source="eq. 4.23",
+        above=0,
+    )
+    stiffness_factor: Array | float = parameter(
+        2.64,
+        "stiffness of the contact over that of a smooth sphere, fitted by the thesis",
+        "-",
+        symbol="lambda",
+        source="section 4.3.4",
+        above=0,
+        needs="vibration_length",
     )
     friction: Array | float = parameter(
         0.4,

@@ -8,6 +8,7 @@ from jax import Array
 from diffmicro.autodiff.rules import substitute
 from diffmicro.devices.tribometer import steady as laws
 from diffmicro.devices.tribometer.design import Design, Setting, law_of
+from diffmicro.devices.tribometer.lumped import pressed
 from diffmicro.devices.tribometer.motion import tolerance_of
 from diffmicro.devices.tribometer.rules import HARMLESS, RULES
 from diffmicro.devices.tribometer.steady import Steady
@@ -102,7 +103,7 @@ def _respond(design: Design, setting: Setting, tolerance: Array, *, steps: int) 
     touched = jnp.sum(jnp.stack(jax.tree.leaves((design, setting))))
     tame = spare(design), spare(setting, **HARMLESS)
     design, setting = where_legal(allowed, (design, setting), tame)
-    found = laws.steady(law_of(setting), design, setting, steps, tolerance)
+    found = laws.steady(law_of(setting), design, pressed(design, setting), steps, tolerance)
     return finite_if_ok(_response(found, allowed, touched))
 
 

@@ -1,6 +1,7 @@
 """What fields of Design and Setting have to keep together."""
 
 from diffmicro.devices.tribometer.design import LAWS, Design, Setting, law_of
+from diffmicro.devices.tribometer.lumped import longest
 from diffmicro.rules import Rule
 
 
@@ -21,7 +22,14 @@ RULES = (
             f"{', '.join(LAWS[s.direction])}."
         ),
     ),
+    Rule(
+        lambda d, s: s.vibration_length is None or s.vibration_length <= longest(d, s),
+        lambda d, s: (
+            f"Setting.vibration_length = {s.vibration_length} m is not allowed; it has to be at most "
+            f"{float(longest(d, s)):.4g} m, where the probe lifts off. Press harder or vibrate less."
+        ),
+    ),
 )
 
-HARMLESS = dict(drag_ratio=0.75, sliding_velocity=1e-3)
+HARMLESS = dict(drag_ratio=0.75, sliding_velocity=1e-3, vibration_length=1e-7)
 """What is imposed in lanes that have to end."""

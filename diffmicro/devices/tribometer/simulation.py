@@ -8,6 +8,7 @@ from jax import Array
 
 from diffmicro.devices.tribometer import steady as laws
 from diffmicro.devices.tribometer.design import Design, Setting, law_of
+from diffmicro.devices.tribometer.lumped import pressed
 from diffmicro.devices.tribometer.path import path
 from diffmicro.devices.tribometer.response import MOST_COARSE, STEPS, respond
 from diffmicro.devices.tribometer.rules import RULES
@@ -42,6 +43,7 @@ def simulate(
     points = whole_number("points", points, 512, 4, 10**6)
     design, setting = as_arrays((design, setting))
     response = respond(design, setting, steps=steps)
+    setting = pressed(design, setting)
     law = law_of(setting)
     count = steps + steps % 2 if law == "mdr" else points
     shares = np.arange(count + 1) / count

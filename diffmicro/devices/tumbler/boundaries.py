@@ -7,12 +7,12 @@ LIMITS = (
         "stall",
         "the field no longer lifts the robot off its face",
         lambda response, design, setting: setting.field - response.stall_field,
-        asks=("stall_field",),
+        needs=("stall_field",),
     ),
     Limit(
         "climb",
         "the mean speed up the incline falls to zero",
         lambda response, design, setting: response.climb_margin,
-        asks=("climb_margin",),
+        needs=("climb_margin",),
     ),
 )

@@ -14,6 +14,8 @@ turns the oscillation into drift. From the design to the mean velocity of the pe
 | f_a / f_1 | `frequency_ratio` | - |
 | beta, mu | `load_factor`, `friction` | - |
 | F_C0, phi | `clamp_force`, `clamp_phase` | N, rad |
+| V_C0, A_S | `clamp_voltage`, `clamp_area` | V, m^2 |
+| d_S, epsilon | `substrate_thickness`, `substrate_permittivity` | m, - |
 | u_robot, eq. 49 | `velocity` | m/s |
 
 Corrections to the paper: the magnetic force acts across the gap x2 - x1 itself; the spring's elongation is

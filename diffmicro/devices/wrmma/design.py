@@ -130,6 +130,42 @@ class Setting(eqx.Module):
         symbol="F_C0",
         source="section II-A3; 1 N when on",
         low=0,
+        unless="clamp_voltage",
+    )
+    clamp_voltage: Array | float | None = parameter(
+        None,
+        "voltage of the electrodes below the substrate while the clamp is on; gives the clamping force",
+        "V",
+        symbol="V_C0",
+        source="eq. 14",
+        low=0,
+    )
+    clamp_area: Array | float = parameter(
+        9e-8,
+        "area of the robot that faces the substrate",
+        "m^2",
+        symbol="A_S",
+        source="section II-A1: roughly 300 x 300 um^2",
+        above=0,
+        needs="clamp_voltage",
+    )
+    substrate_thickness: Array | float = parameter(
+        100e-6,
+        "thickness of the substrate over the electrodes",
+        "m",
+        symbol="d_S",
+        source="ours; the paper has none",
+        above=0,
+        needs="clamp_voltage",
+    )
+    substrate_permittivity: Array | float = parameter(
+        3.9,
+        "permittivity of the substrate over that of vacuum",
+        "-",
+        symbol="epsilon",
+        source="ours, fused silica; the paper has none",
+        above=0,
+        needs="clamp_voltage",
     )
     clamp_phase: Array | float = parameter(
         0.0, "lead of the clamp over the field", "rad", symbol="phi", source="eq. 15"

@@ -5,6 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro.constants import EPSILON_0
 from diffmicro.devices.wrmma.design import Design, Setting
 from diffmicro.devices.wrmma.motion import WrmmaMotion
 from diffmicro.mechanics.magnetics import force_unit, normalized_force, prism_demagnetization
@@ -40,6 +41,18 @@ def eta(design: Design, setting: Setting) -> Any:
     return rest_force(design, setting) / (setting.friction * weight)
 
 
+def clamp_force(setting: Setting) -> Any:
+    """F_C0, a quarter of the force while the clamp is on: given, or that of a plate capacitor (eqs. 14 to 16) [N].
+
+    The paper prints F_C0 without the square of the voltage.
+    """
+    if setting.clamp_voltage is None:
+        return setting.clamp_force
+    permittivity = setting.substrate_permittivity * EPSILON_0
+    field = setting.clamp_voltage / setting.substrate_thickness
+    return permittivity * setting.clamp_area * field**2 / 8
+
+
 def lump(design: Design, setting: Setting) -> WrmmaMotion:
     """The numbers that the motion depends on, in units of rest gap, drive period and hammer mass."""
     body, hammer = masses(design)
@@ -60,7 +73,7 @@ def lump(design: Design, setting: Setting) -> WrmmaMotion:
         denominator=reach,
         mass_ratio=design.mass_ratio,
         bound=setting.friction * load / body / acceleration,
-        clamp=setting.friction * 4 * setting.clamp_force / body / acceleration,
+        clamp=setting.friction * 4 * clamp_force(setting) / body / acceleration,
         restitution=design.restitution,
         clamp_phase=setting.clamp_phase,
         offset=setting.field_offset,
