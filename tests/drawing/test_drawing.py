@@ -200,7 +200,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("ending", ["dxf", "gds"])
+@pytest.mark.parametrize("ending", [pytest.param("dxf", marks=SLOW), "gds"])
 @pytest.mark.parametrize(("name", "case"), CASES)
 def test_an_export_read_again_is_the_design(name, case, ending, tmp_path):
     pytest.importorskip("ezdxf" if ending == "dxf" else "gdstk")

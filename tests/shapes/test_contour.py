@@ -84,7 +84,10 @@ def frame_stiffness(path, young, thickness, width):
     return 1 / np.linalg.inv(whole[np.ix_(free, free)])[-1, -1]
 
 
-@pytest.mark.parametrize("folds", [2, 4, 10])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize("folds", [4, *(pytest.param(n, marks=SLOW) for n in (2, 10))])
 def test_springs_against_a_frame_program(folds):
     path = folded_path(folds, 90e-6, 7e-6, 4e-6)
     assert float(guided_stiffness(path, **GOLD)) == pytest.approx(
