@@ -5,12 +5,13 @@ on Surfaces Using Nonsmooth Multibody Dynamics, IEEE Transactions on Robotics 28
 computed as the paper does, by Moreau's stepping with its stopping rule.
 """
 
-from experiments.nagy2012 import clamp, force, mass_ratio, natural, phase, stiction, tables
+from experiments.nagy2012 import clamp, force, linear, mass_ratio, natural, phase, stiction, tables
 from experiments.outcome import Experiment
 
 EXPERIMENTS = {
     "nagy2012_fig3": Experiment("normalized magnetic force", force.figure3),
     "nagy2012_fig4": Experiment("frequency range of stiction", stiction.figure4),
+    "nagy2012_eq28": Experiment("the linear model followed in time", linear.equation28),
     "nagy2012_fig5": Experiment("velocity, two loads and fields", natural.figure5, (7.0, 6.0)),
     "nagy2012_fig6": Experiment("velocity at 3 mT", natural.figure6),
     "nagy2012_fig7": Experiment("phase plots at both resonances", phase.figure7, (7.0, 7.5)),

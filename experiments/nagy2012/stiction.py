@@ -4,7 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 from matplotlib.figure import Figure
 
-from diffmicro.reference.wrmma import force_harmonics, stiction_limits, stiction_load
+from diffmicro.reference.wrmma import force_harmonics, stiction_limits
+from experiments.nagy2012.linear import all_terms
 from experiments.outcome import Outcome, Said, number, own_number
 
 ETA = 0.17
@@ -16,7 +17,7 @@ def figure4() -> Outcome:
     limits = {n: [np.asarray(x) for x in stiction_limits(jnp.asarray(eta), n)] for n in (1, 2)}
     mean, single, double = (float(x) for x in force_harmonics())
     low, high = (float(x) for x in stiction_limits(ETA))
-    exact_low, exact_high = _all_terms()
+    exact_low, exact_high = all_terms(ETA)
     harmonics = Said(
         "after eq. 30", "A_0 = -(B^2 + 0.81), A_1 = 2.55 B, and A_2 = 0.81 [approximately]"
     )
@@ -45,12 +46,3 @@ def figure4() -> Outcome:
 
     data = {"eta": eta, "limits": limits, "all_terms_at_0.17": (exact_low, exact_high)}
     return Outcome(checks, data, draw)
-
-
-def _all_terms() -> tuple[float, float]:
-    """Where eq. 32 ends to hold around f1."""
-    ratios = np.linspace(0.6, 1.5, 902)  # without 1 itself
-    turns = np.linspace(0, 2 * np.pi, 400)[:, None]
-    load = np.asarray(stiction_load(jnp.asarray(turns / ratios), jnp.asarray(ratios[None]), ETA))
-    sticks = np.max(load, axis=0) < 1
-    return float(ratios[sticks & (ratios < 1)].max()), float(ratios[sticks & (ratios > 1)].min())

@@ -9,9 +9,10 @@ import pytest
 
 from diffmicro.certificate import value_and_gradient, verdict_word
 from diffmicro.devices import wrmma
-from diffmicro.devices.wrmma.lumped import clamp_force
+from diffmicro.devices.wrmma.lumped import clamp_force, masses, rest_force
 from diffmicro.parameters import as_arrays
 from diffmicro.reasons import REASONS
+from diffmicro.reference.wrmma import stiction_elongation, stiction_load
 from diffmicro.results import RESULTS, word
 
 # Independent event-driven integration, checked against a high-order ODE solver.
@@ -242,3 +243,28 @@ def test_gradients_by_the_clamp_s_voltage_are_certified():
     for (name, size), power in zip(VOLTAGE.items(), (2, -2, 1, 1), strict=True):
         assert float(gradient[name]) * size == pytest.approx(power * by_force, rel=1e-5)
     assert verdict_word(certificate) == "certified"
+
+
+@pytest.mark.slow
+def test_the_linear_model_sticks_and_slides_as_its_closed_form_says():
+    """Eq. 28: elongation of eq. 30 while the body sticks, which it does where eq. 32 holds."""
+    case = dict(field=3e-3, load_factor=32.0, waveform="sine", magnetic_force="constant")
+
+    def respond(ratio):
+        setting = wrmma.published_setting(frequency_ratio=ratio, **case)
+        return wrmma.respond(wrmma.published_design(), setting, throw=False)
+
+    ratios = jnp.array([0.75, 0.79, 0.82, 1.40, 1.45])
+    found = jax.jit(jax.vmap(respond))(ratios)
+    design, setting = wrmma.published_design(), wrmma.published_setting(**case)
+    eta = float(wrmma.eta(design, setting))
+    for i, ratio in enumerate(np.asarray(ratios)):
+        tau = jnp.linspace(0, 2 * np.pi / ratio, 2001)
+        sticks = float(jnp.max(stiction_load(tau, ratio, eta))) < 1
+        assert (word(jax.tree.map(lambda x, i=i: x[i], found.result)) == "stalled") == sticks
+        if sticks and ratio < 1:
+            _, hammer = masses(design)
+            stiffness = hammer * (2 * np.pi * design.tethered_frequency) ** 2
+            lowest = float(jnp.min(stiction_elongation(tau, ratio)))
+            expected = design.rest_gap + float(rest_force(design, setting)) / stiffness * lowest
+            assert float(found.min_gap[i]) == pytest.approx(expected, rel=1e-3)

@@ -173,6 +173,12 @@ class Setting(eqx.Module):
     gravity: Array | float = parameter(
         9.81, "gravitational acceleration", "m/s^2", symbol="g", source="eq. 1", low=0
     )
+    magnetic_force: str = parameter(
+        "gap",
+        "gap: falls with the gap; constant: that at the rest gap, the linear model's (eq. 28)",
+        source="eqs. 9, 19",
+        words=("gap", "constant"),
+    )
     waveform: str = parameter(
         "square",
         "square, or sine: the first harmonic of the square wave, (4/pi) sin",

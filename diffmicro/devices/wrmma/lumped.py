@@ -81,7 +81,11 @@ def lump(design: Design, setting: Setting) -> WrmmaMotion:
     )
     dtype = jnp.result_type(float, *numbers.values())
     numbers = {name: jnp.asarray(number, dtype) for name, number in numbers.items()}
-    return WrmmaMotion(**numbers, sinusoidal=setting.waveform == "sine")
+    return WrmmaMotion(
+        **numbers,
+        sinusoidal=setting.waveform == "sine",
+        constant=setting.magnetic_force == "constant",
+    )
 
 
 def _demagnetization(design: Design) -> Array:

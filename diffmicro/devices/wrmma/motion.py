@@ -89,6 +89,7 @@ class WrmmaMotion(HybridSystem):
     offset: Array
     rise: Array
     sinusoidal: bool = eqx.field(static=True, default=False)
+    constant: bool = eqx.field(static=True, default=False)
 
     def schedule(self) -> Schedule:
         """Half a period has a ramp of the field [0, rise], a plateau, and one clamp switch inside."""
@@ -119,7 +120,7 @@ class WrmmaMotion(HybridSystem):
         if self.sinusoidal:
             sine, _ = sin_cos(time * (2 * jnp.pi))
             field = sine * (4 / jnp.pi) + self.offset
-        near = 1.0 / (state.gap + self.denominator)
+        near = 1.0 / ((1.0 if self.constant else state.gap) + self.denominator)
         shape = near + near * near * (self.numerator - self.denominator)
         spring = (state.gap - 1.0) * self.stiffness + state.rate * self.damping
         return spring + field * field * shape * self.pull
