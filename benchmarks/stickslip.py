@@ -16,13 +16,14 @@ import numpy as np
 from benchmarks.compiled import compiled
 from benchmarks.timing import in_turn, table
 from diffmicro.devices import stickslip
-from diffmicro.devices.stickslip.lumped import Lumped, lump, motion, statics
-from diffmicro.devices.stickslip.motion import FAST_STEPS
+from diffmicro.devices.stickslip.lumped import FAST, Lumped, lump, motion, statics
 from diffmicro.parameters import as_arrays
 
 SCALAR = ("-O3", "-fno-tree-vectorize", "-fno-tree-slp-vectorize")
 SIMD = ("-O3", "-march=native", "-ffast-math")
 PERIODS, BATCH = 20, 64
+FAST_STEPS = 2 * max(stickslip.STEPS // FAST, 4)
+"""Of the back step and of the shaped move after it."""
 
 
 @cache
@@ -53,7 +54,7 @@ def brute_force(
         double(fast),
         double(float(numbers.stroke)),
         stickslip.STEPS,
-        2 * FAST_STEPS,
+        FAST_STEPS,
         periods,
         ctypes.byref(step),
     )
@@ -92,7 +93,7 @@ def run() -> Any:
         },
         rounds=5,
     )
-    count = PERIODS * (stickslip.STEPS + 2 * FAST_STEPS)
+    count = PERIODS * (stickslip.STEPS + FAST_STEPS)
     rows = [
         [
             "MDR, 2 x 200 springs, against SIMD C",
