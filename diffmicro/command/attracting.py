@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from diffmicro.command import words
+from diffmicro.command.codes import Code
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
 from diffmicro.command.sweeping import check_figure
@@ -17,8 +18,6 @@ from diffmicro.command.words import BadInput
 
 if TYPE_CHECKING:
     from diffmicro.attraction import Basins
-
-OK = 0
 
 
 def run_basins(
@@ -50,7 +49,7 @@ def run_basins(
     shown = _plain(found)
     units = {name: known.unit for name, known in device.responses.items()}
     print(json.dumps(shown, allow_nan=False)) if as_json else _print(found, units)
-    return OK
+    return Code.OK
 
 
 def _ends(text: str) -> tuple[str, tuple[float, float]]:

@@ -6,13 +6,12 @@ from pathlib import Path
 from rich.text import Text
 
 from diffmicro.command import words
+from diffmicro.command.codes import Code
 from diffmicro.command.output import console
 from diffmicro.command.runs import of_run
 from diffmicro.command.words import BadInput
 from diffmicro.parameters import describe
 from diffmicro.units import in_si, readable
-
-OK = 0
 
 
 def run_draw(
@@ -47,7 +46,7 @@ def run_draw(
         for d in shown.dimensions
     ]
     page.print(Text(f"{device.name} to {out}: {', '.join(texts)}"), soft_wrap=True)
-    return OK
+    return Code.OK
 
 
 def _length(option: str, text: str) -> float:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from diffmicro._device import Device
 from diffmicro.command import words
+from diffmicro.command.codes import Code
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
 from diffmicro.command.runs import of_run
@@ -21,8 +22,6 @@ from diffmicro.tolerance import Tolerance
 if TYPE_CHECKING:
     from diffmicro.design import Constraint
     from diffmicro.fabrication import Scatter, Yield
-
-OK = 0
 
 
 def run_tolerances(
@@ -67,7 +66,7 @@ def run_tolerances(
 
         tolerances_figure(shown).savefig(plot)
     print(json.dumps(shown, allow_nan=False)) if as_json else _print(shown)
-    return OK
+    return Code.OK
 
 
 def scatter_of(device: Device, text: str) -> Tolerance:
