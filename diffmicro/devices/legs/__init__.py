@@ -36,7 +36,14 @@ from diffmicro.devices.legs.design import (
 )
 from diffmicro.devices.legs.layout import Layout, geometry
 from diffmicro.devices.legs.lumped import free_amplitude, lump
-from diffmicro.devices.legs.response import STEPS, Response, nearby, objection, respond
+from diffmicro.devices.legs.response import (
+    STEPS,
+    TOLERANCE,
+    Response,
+    nearby,
+    objection,
+    respond,
+)
 from diffmicro.devices.legs.rules import RULES
 from diffmicro.devices.legs.simulation import Trajectory, simulate
 from diffmicro.devices.legs.state import MotionState
@@ -59,7 +66,7 @@ DEVICE = Device(
         "voltage",
         "drive_frequency",
     ),
-    recheck=ByWarmStart(nearby),
+    recheck=ByWarmStart(nearby, tolerance=TOLERANCE),
     rules=RULES,
     objection=objection,
     carries=True,

@@ -41,7 +41,7 @@ power."""
 PER_FILM_TIME = 6.0
 """Steps per time in which the film alone would stop the foot at the ground."""
 
-MOST_STEPS = 20000
+MOST_STEPS = 36000
 """Steps per drive period above which a motion is out of reach."""
 
 MOST_IN_ALL = 1e8

@@ -15,6 +15,7 @@ from diffmicro.devices.legs.motion import MOST_IN_ALL, MOST_STEPS, LegsMotion
 from diffmicro.devices.legs.rules import HARMLESS, RULES
 from diffmicro.devices.legs.state import MotionState
 from diffmicro.devices.legs.steady import (
+    COARSE_WARMUP,
     SHORTEST,
     follow,
     lengthened,
@@ -92,12 +93,16 @@ STEPS = 24
 """Fewest steps per drive period; twenty per cycle of the fastest mode are usually more."""
 
 
+TOLERANCE = 1e-10
+"""Of the periodic motion; see `respond`."""
+
+
 def respond(
     design: Design,
     setting: Setting,
     *,
     steps: int | None = None,
-    tolerance: Array | float = 1e-9,
+    tolerance: Array | float = TOLERANCE,
     start: MotionState | None = None,
     multiple: Array | int = 1,
     settled: bool = False,
@@ -105,8 +110,8 @@ def respond(
 ) -> Response:
     """The motion of the foot that the drive leads to from rest, or from `start`.
 
-    `steps`: fewest steps per drive period, 24. `tolerance`: of what steps do to the small-scale forces; the
-    number of steps goes with its fourth root.
+    `steps`: fewest steps per drive period, 24. `tolerance`: of what steps do to the small-scale forces in the
+    periodic motion, 1e-10; the number of steps goes with its fourth root. Transients are followed at ten times it.
     `settled`: `start` is next to a periodic motion of `multiple` drive periods; only Newton's method runs.
     `throw`: raise an error when there is no result, where values are known (not inside transformations).
 
@@ -153,7 +158,11 @@ def _respond(
     # What is out of reach would take as long as anything can, for no number.
     system, units = lump(design, setting)
     count = system.steps(steps, tolerance)
-    in_all = count * (setting.settle + setting.window) / units.time
+    in_all = (
+        system.steps(steps, COARSE_WARMUP * tolerance)
+        * (setting.settle + setting.window)
+        / units.time
+    )
     allowed, reached = allowed & jnp.isfinite(count), (count < MOST_STEPS) & (in_all < MOST_IN_ALL)
     design, setting = where_legal(allowed & reached, (design, setting), tame)
     system, units = lump(design, setting)

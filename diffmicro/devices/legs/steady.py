@@ -41,6 +41,10 @@ EARLY = 20
 SHORTEST = 0.02
 """Shortest time of an orbit [s]."""
 
+COARSE_WARMUP = 10.0
+"""Tolerance of the transient and the window over that of the periodic motion: what the transient lacks in accuracy
+decays, and a long mean is known to its scatter at best, but a gradient's error is a hundred times the value's."""
+
 ROUNDING = 40
 """Residual of a periodic motion that is rounding [eps of the largest entry of the state], as in `orbits`."""
 
@@ -201,7 +205,7 @@ def settle(
     """The motion from `start` after `transient` periods, over `window` periods if it does not repeat."""
     q, start, fine = jax.lax.stop_gradient((parameters, start, tolerance))
     system: LegsMotion = unravel(q)
-    count = system.steps(steps, fine)
+    count = system.steps(steps, COARSE_WARMUP * fine)
     near = float(jnp.finfo(start.dtype).eps) ** 0.5
     side = jnp.where(jnp.arange(start.shape[0]) % 2 == 0, near, -near).astype(start.dtype)
     offsets = jnp.array([0.0, *(TWIN_OFFSET * (i + 1) for i in range(TWINS)), 0.0], start.dtype)
