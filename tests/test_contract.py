@@ -11,7 +11,15 @@ import pytest
 from diffmicro.devices import OWN
 from diffmicro.parameters import parameter
 from diffmicro.recheck import ByResolution
-from diffmicro.testing import CHECKS, Case, Trial, check_device, is_a_layer, ok_means_finite
+from diffmicro.testing import (
+    CHECKS,
+    Case,
+    Trial,
+    check_device,
+    gradient_is_the_slope_of_the_value,
+    is_a_layer,
+    ok_means_finite,
+)
 from tests.sweep.toy import TOY
 
 CAPSULE = str(Path(__file__).parents[1] / "examples" / "capsule" / "capsule.py:CAPSULE")
@@ -58,7 +66,7 @@ def trial(request):
     return Trial(request.param, CASES[request.param])
 
 
-APART = (is_a_layer, ok_means_finite)
+APART = (is_a_layer, ok_means_finite, gradient_is_the_slope_of_the_value)
 """Checks that compile much for one device: each has a test of its own, slow where it takes half a minute."""
 
 
@@ -67,6 +75,7 @@ def test_contract(trial, check):
     check(trial)
 
 
+@pytest.mark.parametrize("check", [ok_means_finite, gradient_is_the_slope_of_the_value])
 @pytest.mark.parametrize(
     "name",
     [
@@ -74,8 +83,9 @@ def test_contract(trial, check):
         for n in OWN
     ],
 )
-def test_ok_means_finite(name):
-    ok_means_finite(Trial(name, CASES[name]))
+def test_apart(name, check):
+    """The certificate, which `test_contract` holds for every device, looks at slopes of the value too."""
+    check(Trial(name, CASES[name]))
 
 
 @pytest.mark.parametrize(
