@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 from diffmicro._device import Device
+from diffmicro.parameters import describe
 from diffmicro.report import words
 from diffmicro.report.claims import Claim, Question
 from diffmicro.report.figures import bars_figure, design_drawing, embedded, search_figure
@@ -97,17 +98,25 @@ def _designs(device: Device, question: Question) -> str:
         ends = f"{words.show(device, name, low)} to {words.show(device, name, high)}"
         after = words.show(device, name, question.variables[name])
         meaning = device.parameters[key].meaning
-        rows.append((name, words.show(device, name, before), after, ends, meaning[:70]))
+        rows.append((name, words.show(device, name, before), after, ends, meaning))
     text = _table(("parameter", "before", "after", "allowed", "meaning"), rows)
     pictures = []
-    for side in ("before", "after"):
+    for side, caption in _drawn_sides(device, question).items():
         figure = design_drawing(device, getattr(question, side))
         if figure is not None:
-            picture = embedded(figure, f"drawing of the design {side}", "78%")
-            pictures.append(f"<figure><figcaption>{side}</figcaption>{picture}</figure>")
+            picture = embedded(figure, f"drawing of the design {caption}", "78%")
+            pictures.append(f"<figure><figcaption>{caption}</figcaption>{picture}</figure>")
     if pictures:
         return text + "".join(pictures)
     return text + _paragraph("This design has no drawing.", "note")
+
+
+def _drawn_sides(device: Device, question: Question) -> dict[str, str]:
+    """The sides to draw, with their captions: one where nothing changed that a drawing depends on."""
+    fields = describe(device.Design)
+    if all(question.before[key] == question.after[key] for key in fields):
+        return {"after": "before and after: only the setting changed"}
+    return {"before": "before", "after": "after"}
 
 
 def _responses(device: Device, claims: Sequence[Claim]) -> str:
@@ -119,7 +128,7 @@ def _responses(device: Device, claims: Sequence[Claim]) -> str:
         known = device.responses.get(name)
         meaning = known.meaning if known else "how the calculation ended"
         cells = [words.show(device, name, sides[side].get(name)) for side in ("before", "after")]
-        rows.append((name, *cells, meaning[:80]))
+        rows.append((name, *cells, meaning))
     return _table(("response", "before", "after", "meaning"), rows)
 
 

@@ -39,15 +39,11 @@ def read_report(path: Path) -> dict[str, Any]:
         Question.of(content["question"])
         [Claim(**claim) for claim in content["claims"]]
         content["digest"]
-    except (
-        UnicodeDecodeError,
-        json.JSONDecodeError,
-        KeyError,
-        TypeError,
-        AttributeError,
-    ) as problem:
+    except (UnicodeDecodeError, json.JSONDecodeError) as problem:
+        raise ValueError(f"{path} is not JSON in UTF-8: {problem}.") from None
+    except (KeyError, TypeError, AttributeError):
         raise ValueError(
-            f"{path} is no report that `diffmicro report` wrote: {problem!r}."
+            f"{path} is no report that `diffmicro report` wrote: it needs report, question, claims and digest."
         ) from None
     return content
 

@@ -1,12 +1,15 @@
 """Reports: the page is whole and says what was found; its claims hold, and a changed number is found."""
 
+import dataclasses
 import json
 import re
 
 import pytest
 
 from diffmicro.command.app import run
+from diffmicro.devices import device
 from diffmicro.report import question_of_run, verify
+from diffmicro.report.page import _drawn_sides
 from diffmicro.report.verify import digest_of
 
 OPTIMIZE = ["optimize", "tribometer", "--maximize", "sliding_velocity"]
@@ -119,6 +122,8 @@ def test_bad_files_and_folders_are_said(made, tmp_path, capsys):
     ]
     (tmp_path / "bad.json").write_text('{"report": 1}')
     (tmp_path / "list.json").write_text("[1]")
+    (tmp_path / "torn.json").write_text('{"report": ')
+    cases += [(["verify", str(tmp_path / "torn.json")], "is not JSON")]
     cases += [(["verify", str(tmp_path / f"{n}.json")], "is no report") for n in ("bad", "list")]
     for words, said in cases:
         assert run(words) == 2
@@ -128,3 +133,15 @@ def test_bad_files_and_folders_are_said(made, tmp_path, capsys):
 def test_the_question_goes_through_json(made):
     question, _ = question_of_run(made / "run")
     assert type(question).of(json.loads(json.dumps(question.plain()))) == question
+
+
+def test_a_drawing_that_is_the_same_is_shown_once(made):
+    (question, _), tribometer = question_of_run(made / "run"), device("tribometer")
+    assert list(_drawn_sides(tribometer, question)) == ["before", "after"]
+    same = {**question.after, "probe_mass": question.before["probe_mass"]}
+    assert list(_drawn_sides(tribometer, dataclasses.replace(question, after=same))) == ["after"]
+
+
+def test_meanings_are_whole(made):
+    page = (made / "report.html").read_text()
+    assert device("tribometer").responses["critical_velocity"].meaning.split("; ")[1] in page

@@ -24,7 +24,8 @@ class Response(eqx.Module):
     friction_ratio: Array = output("mean friction force over the one without vibration", "-")
     sliding_velocity: Array = output("mean velocity of sliding", "m/s")
     critical_velocity: Array = output(
-        "from where on nothing is reduced (oop), no contact point turns back (ipi); ipp: v^", "m/s"
+        "from where on nothing is reduced (oop), no contact point turns back (ipi); the amplitude (ipp)",
+        "m/s",
     )
     result: RESULTS = output("how the calculation ended")
     residual: Array = output(
