@@ -17,11 +17,11 @@ from jax.flatten_util import ravel_pytree
 
 from diffmicro._device import Device
 from diffmicro.devices import as_device
-from diffmicro.fabrication.yields import share_interval
 from diffmicro.parameters import as_arrays, describe, put, whole_number
 from diffmicro.results import words
 from diffmicro.sweep.grids import Batch
 from diffmicro.sweep.lanes import calculate
+from diffmicro.tolerance import share_interval
 
 SAME = 1e-3
 """Relative difference of responses below which two motions are the same."""

@@ -1,4 +1,5 @@
-"""How fabricated parts deviate from the drawing: causes, their sizes, and the fields that each moves."""
+"""How fabricated parts deviate from the drawing: causes, their sizes, and the fields that each moves; and where a
+share of parts lies that was counted."""
 
 import math
 from dataclasses import dataclass
@@ -41,3 +42,17 @@ class Tolerance:
     def common(self) -> bool:
         """Whether it is a cause that is no field itself."""
         return self.moves != ((self.variable, 1.0),)
+
+
+LEVEL = 0.95
+"""Of every interval."""
+
+
+def share_interval(hits: int, count: int) -> tuple[float, float]:
+    """Where a share lies of which `hits` of `count` were met, at `LEVEL` (Clopper and Pearson 1934)."""
+    from scipy import special  # when it is first used: its import adds a filter to `warnings`
+
+    tail = (1 - LEVEL) / 2
+    low = special.betaincinv(hits, count - hits + 1, tail) if hits else 0.0
+    high = special.betaincinv(hits + 1, count - hits, 1 - tail) if hits < count else 1.0
+    return float(low), float(high)

@@ -24,7 +24,7 @@ from jax.scipy.special import ndtri
 from diffmicro.design.problem import Finished, Problem, number, responses_of
 from diffmicro.design.starts import evenly
 from diffmicro.parameters import whole_number
-from diffmicro.tolerance import Tolerance
+from diffmicro.tolerance import Tolerance, share_interval
 
 Measure = Literal["mean", "quantile", "worst"]
 
@@ -334,10 +334,7 @@ def yield_estimate(
         gain = problem.objective.gain
         good = good & (np.asarray(gain(found[:, 0])) >= float(gain(at_least)))
     hits = int(good.sum())
-    z, share = 1.959964, hits / count
-    middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
-    half = z * math.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)
-    return Yield(share, max(middle - half, 0.0), min(middle + half, 1.0), count)
+    return Yield(hits / count, *share_interval(hits, count), count)
 
 
 def _over(function: Any, rows: np.ndarray, batched: bool) -> Any:

@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from diffmicro.tolerance import LEVEL, share_interval
+
 Judge = Callable[[np.ndarray], np.ndarray]
 """Places (N, n) -> what each part fails by; empty where it is good."""
-
-LEVEL = 0.95
-"""Of every interval."""
 
 PILOT = 200
 """Parts counted before the way is chosen."""
@@ -99,14 +98,6 @@ def estimate(
         return found._replace(parts=parts, note=note)
     found = _weighted(judge, chance, centers, left - used)
     return found._replace(parts=parts, note=note)
-
-
-def share_interval(hits: int, count: int) -> tuple[float, float]:
-    """Where a share lies of which `hits` of `count` were met, at `LEVEL` (Clopper and Pearson 1934)."""
-    special, tail = _special(), (1 - LEVEL) / 2
-    low = special.betaincinv(hits, count - hits + 1, tail) if hits else 0.0
-    high = special.betaincinv(hits + 1, count - hits, 1 - tail) if hits < count else 1.0
-    return float(low), float(high)
 
 
 def counted(places: np.ndarray, causes: np.ndarray) -> Yield:
