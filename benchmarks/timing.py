@@ -4,7 +4,6 @@ By default time is the processor's for this process, to which other programs add
 starts processes of its own it has to be the wall clock, `time.perf_counter`.
 """
 
-import math
 import statistics
 import time
 from collections.abc import Callable
@@ -22,18 +21,22 @@ def in_turn(
     clock: Clock = time.process_time,
 ) -> dict[str, float]:
     """Median seconds of one call of each. Calls have to wait for their results."""
-    repeats = {}
-    for name, call in contestants.items():
+    for call in contestants.values():
         call()
-        repeats[name] = math.ceil(WINDOW / max(once(call, clock), 1e-6))
     seconds = {name: [] for name in contestants}
     for _ in range(rounds):
         for name, call in contestants.items():
-            began = clock()
-            for _ in range(repeats[name]):
-                call()
-            seconds[name].append((clock() - began) / repeats[name])
+            seconds[name].append(window(call, clock))
     return {name: statistics.median(times) for name, times in seconds.items()}
+
+
+def window(call: Callable[[], object], clock: Clock) -> float:
+    """Seconds of one call, from as many as fill a window: a count set beforehand may not."""
+    began, calls = clock(), 0
+    while (elapsed := clock() - began) < WINDOW:
+        call()
+        calls += 1
+    return elapsed / calls
 
 
 def once(call: Callable[[], object], clock: Clock = time.process_time) -> float:
