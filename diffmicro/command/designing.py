@@ -9,6 +9,7 @@ from diffmicro.command.options import (
     Device,
     Figure,
     Method,
+    Points,
     Steps,
     TableFile,
     Words,
@@ -29,12 +30,14 @@ def branches(
     ] = 9,
     method: Method = None,
     steps: Steps = None,
+    data: Points = None,
 ) -> int:
     """Periodic motions followed through folds along one parameter, stable and unstable ones."""
     from diffmicro.command.branching import run_branches
 
     start_program(64)
-    return run_branches(device, given_words(pairs, method, steps), out, plot, seeds)
+    given = given_words(pairs, method, steps)
+    return run_branches(device, given, out, plot, seeds, data)
 
 
 def boundaries(
@@ -72,12 +75,14 @@ def map_motions(
     rows: Annotated[int, typer.Option(min=2, help="Rows of the second key to start from.")] = 13,
     starts: Annotated[int, typer.Option(min=1, help="Simulations from the start on each.")] = 9,
     steps: Steps = None,
+    data: Points = None,
 ) -> int:
     """Where the motions of a device end in the plane of two parameters, and which there are between."""
     from diffmicro.command.mapping import run_map
 
     start_program(64)
-    return run_map(device, given_words(pairs, None, steps), out, plot, rows, starts)
+    given = given_words(pairs, None, steps)
+    return run_map(device, given, out, plot, rows, starts, data)
 
 
 def optimize(

@@ -2,14 +2,14 @@
 model."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from diffmicro._device import Device
 from diffmicro.identification.data import Data
-from diffmicro.parameters import entry_of
+from diffmicro.parameters import entry_of, get
 
 MOST_LINES = 8
 """Series that a legend names."""
@@ -56,22 +56,46 @@ def _label(words: tuple) -> str:
     return ", ".join(part for part in parts if part)
 
 
+class Measured(NamedTuple):
+    """Measured points to be drawn over a figure, in SI. columns: of parameters and responses; responses: which of
+    them are measured. See `Data`."""
+
+    columns: Mapping[str, np.ndarray]
+    errors: Mapping[str, np.ndarray | None]
+    ways: np.ndarray
+    responses: tuple[str, ...]
+
+
+def measured_points(data: Data, device: Device, design: Any, setting: Any) -> Measured:
+    """The points with aliases as the parameters that they stand for, at a design and setting."""
+    columns = {**data.keys, **data.values}
+    for name in data.keys.keys() & device.aliases.keys():
+        alias = device.aliases[name]
+        columns[alias.of] = data.keys[name] / float(get(design, setting, alias.times))
+    return Measured(columns, data.errors, data.ways, tuple(data.values))
+
+
 def lay_over(
     axes: Axes,
-    x: np.ndarray,
-    y: np.ndarray,
-    error: np.ndarray | None = None,
-    ways: np.ndarray | None = None,
-) -> None:
-    """Draw measured points over a figure, in the units of its axes."""
-    ways = np.full(len(x), "") if ways is None else ways
-    for way in dict.fromkeys(ways):
-        rows = ways == way
-        name = f"data ({way})" if way else "data"
-        axes.errorbar(
-            x[rows],
-            y[rows],
-            None if error is None else error[rows],
+    measured: Measured,
+    x: tuple[str, float],
+    y: tuple[str, float],
+) -> list[Any]:
+    """Draw the points over a figure. x, y: names of columns, and factors to the units of the axes.
+
+    A column that the points have not is a ValueError. Returns the handles for a legend.
+    """
+    for name, _ in (x, y):
+        if name not in measured.columns:
+            raise ValueError(f"the figure shows {name}, of which the data have no column.")
+    handles = []
+    for way in dict.fromkeys(measured.ways):
+        rows = measured.ways == way
+        error = measured.errors.get(y[0])
+        drawn = axes.errorbar(
+            measured.columns[x[0]][rows] * x[1],
+            measured.columns[y[0]][rows] * y[1],
+            None if error is None else error[rows] * y[1],
             fmt=MARKS[way],
             color="black",
             markerfacecolor="white",
@@ -79,5 +103,7 @@ def lay_over(
             elinewidth=0.9,
             linestyle="none",
             zorder=4,
-            label=name,
+            label=f"data ({way})" if way else "data",
         )
+        handles.append(drawn)
+    return handles

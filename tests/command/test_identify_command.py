@@ -93,3 +93,18 @@ def test_nothing_found_is_exit_code_3(run, tmp_path):
     path.write_text("drag_ratio,sliding_velocity\n1.1,1e-3\n1.2,2e-3\n1.3,2e-3\n")
     done = run("identify", "tribometer", path, "--free", "probe_mass=1e-4:1e-2")
     assert done.code == 3 and "not_converged" in done.out and "runaway" in done.out
+
+
+def test_a_sweep_draws_the_data(run, table, tmp_path):
+    words = ["sweep", "tribometer", "direction=ipp", "sliding_velocity=1mm/s:40mm/s:9"]
+    out, plot = tmp_path / "a.csv", tmp_path / "a.png"
+    done = run(*words, "--out", out, "--plot", plot, "--data", table)
+    assert done.code == 0, done.err
+    assert plot.read_bytes()[:4] == b"\x89PNG"
+    missing = run(*words, "--out", tmp_path / "b.csv", "--data", table)
+    assert missing.code == 2 and "add --plot" in missing.err and not (tmp_path / "b.csv").exists()
+    other = ["sweep", "tribometer", "friction=0.1:0.4:3", "--out", tmp_path / "b.csv"]
+    done = run(*other, "--plot", plot, "--data", table)
+    assert done.code == 2 and "the figure shows friction, of which there is no column" in done.err
+    done = run(*words, "--out", out, "--plot", plot, "--data", table, "--response", "margin")
+    assert done.code == 2 and "but the figure can show margin" in done.err
