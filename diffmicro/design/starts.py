@@ -99,8 +99,7 @@ class Starts:
     @property
     def unseen(self) -> float | None:
         """Probability that one more even start ends at an optimum that was not seen; None after less than two."""
-        w, count = sum(optimum.starts > 0 for optimum in self.optima), self.ended
-        return min(w * (w + 1) / (count * (count - 1)), 1.0) if count > 1 else None
+        return missed(sum(optimum.starts > 0 for optimum in self.optima), self.ended)
 
     def seen(self, u: np.ndarray, sample: Sample) -> bool:
         """Whether this is where another start ended."""
@@ -143,6 +142,12 @@ class Starts:
         if self.unseen is not None:
             text += f"; one more would find another with a probability of {100 * self.unseen:.0f} %"
         return text
+
+
+def missed(optima: int, starts: int) -> float | None:
+    """Probability that one more start ends at another optimum, after `starts` that ended at `optima`; None after
+    less than two."""
+    return min(optima * (optima + 1) / (starts * (starts - 1)), 1.0) if starts > 1 else None
 
 
 def evenly(count: int, n: int) -> np.ndarray:

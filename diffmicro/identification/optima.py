@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from diffmicro.design.starts import MISSED, evenly
+from diffmicro.design.starts import MISSED, evenly, missed
 from diffmicro.identification.search import Ended, Question, residuals_at, search
 from diffmicro.identification.squares import cost_of
 
@@ -50,7 +50,7 @@ def explore(
     """Search from several starts. `starts`: so many; by default as many as are enough, `STARTS` at most."""
     offset = np.random.default_rng(seed).random(len(first))
     optima: list[Optimum] = []
-    failed, missed = 0, None
+    failed, chance = 0, None
     for number in range(starts or STARTS):
         u = first if number == 0 else (offset + evenly(number, len(first))[-1]) % 1.0
         ended = search(question, u, sigma)
@@ -58,12 +58,10 @@ def explore(
             failed += 1
             continue
         optima = _with(question, optima, ended)
-        count = sum(optimum.starts for optimum in optima)
-        if count > 1:
-            missed = min(len(optima) * (len(optima) + 1) / (count * (count - 1)), 1.0)
-            if starts is None and missed <= MISSED:
-                return Seen(_ranked(optima), number + 1, failed, missed)
-    return Seen(_ranked(optima), starts or STARTS, failed, missed)
+        chance = missed(len(optima), sum(optimum.starts for optimum in optima))
+        if starts is None and chance is not None and chance <= MISSED:
+            return Seen(_ranked(optima), number + 1, failed, chance)
+    return Seen(_ranked(optima), starts or STARTS, failed, chance)
 
 
 def worth(ended: Ended) -> float:
