@@ -59,7 +59,7 @@ def _row(key: str, each: "Estimate") -> tuple[str, ...]:
     if "part" in each.endings:
         notes.append("points that are lost on the way to its ends are linearized")
     linear = f"{shown(each.linear[0])} to {shown(each.linear[1])}"
-    if not abs(each.error) < float("inf"):
+    if not abs(each.error) <= each.range[1] - each.range[0]:  # or none at all
         linear = "-"
     return (
         key,
