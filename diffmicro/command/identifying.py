@@ -14,7 +14,9 @@ from diffmicro._files import replace
 from diffmicro.command import words
 from diffmicro.command.codes import OF_SEARCH
 from diffmicro.command.estimates import show, unit_of
+from diffmicro.command.measuring import data_from
 from diffmicro.command.options import note_cautions
+from diffmicro.command.sweeping import progress
 from diffmicro.command.words import BadInput
 
 if TYPE_CHECKING:
@@ -54,15 +56,9 @@ def run_identify(device: str, table: Path, pairs: Sequence[str], options: Option
     asked = dict(loss=options.loss, starts=options.starts, seed=options.seed)
     folder = _folder(module, table, data, free, point, asked, options.out)
     try:
-        found = identify(
-            module,
-            data,
-            free,
-            design=point.design,
-            setting=point.setting,
-            **asked,
-            **point.numerics,
-        )  # type: ignore[arg-type]
+        with progress("identify, looks at all rows", None) as advance:
+            point_of = dict(design=point.design, setting=point.setting, watch=advance)
+            found = identify(module, data, free, **point_of, **asked, **point.numerics)  # type: ignore[arg-type]
         after = next_measurement(found, ranges) if options.upcoming and found.ended else None
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
@@ -75,23 +71,6 @@ def run_identify(device: str, table: Path, pairs: Sequence[str], options: Option
             identification_figure(found, after).savefig(folder.path / "identification.png")
     print(json.dumps(told, allow_nan=False)) if options.json else show(found, after)
     return OF_SEARCH[found.status]
-
-
-def data_from(
-    module: Device, table: Path, ignore: str | None = None, errors: Sequence[str] = ()
-) -> "Data":
-    """The points of a file; `BadInput` says what is wrong with it. errors: words response=size."""
-    from diffmicro.identification import DataError, read_data
-
-    sizes = {}
-    for key, text in words.split(errors).items():
-        words.names(key.partition("[")[0], module.responses, "response")
-        sizes[key] = words.one_number(module.responses[key.partition("[")[0]], text)
-    skipped = [name.strip() for name in (ignore or "").split(",") if name.strip()]
-    try:
-        return read_data(module, table, ignore=skipped, errors=sizes)
-    except DataError as complaint:
-        raise BadInput(str(complaint)) from None
 
 
 Ranges = dict[str, tuple[float, float]]

@@ -1,15 +1,33 @@
-"""`--data data.csv` of the subcommands that draw: measured points over their figure."""
+"""Tables of measured points on the command line: `identify`, and `--data` of the subcommands that draw."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from diffmicro._device import Device
-from diffmicro.command.identifying import data_from
+from diffmicro.command import words
 from diffmicro.command.words import BadInput, Point
 
 if TYPE_CHECKING:
+    from diffmicro.identification import Data
     from diffmicro.plot.measured import Measured
+
+
+def data_from(
+    module: Device, table: Path, ignore: str | None = None, errors: Sequence[str] = ()
+) -> "Data":
+    """The points of a file; `BadInput` says what is wrong with it. errors: words response=size."""
+    from diffmicro.identification import DataError, read_data
+
+    sizes = {}
+    for key, text in words.split(errors).items():
+        words.names(key.partition("[")[0], module.responses, "response")
+        sizes[key] = words.one_number(module.responses[key.partition("[")[0]], text)
+    skipped = [name.strip() for name in (ignore or "").split(",") if name.strip()]
+    try:
+        return read_data(module, table, ignore=skipped, errors=sizes)
+    except DataError as complaint:
+        raise BadInput(str(complaint)) from None
 
 
 def points_over(

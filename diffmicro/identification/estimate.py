@@ -7,7 +7,7 @@ each row lies on (`search`, `motions`); intervals by profile likelihood (`profil
 Left out: errors that are correlated from point to point, errors of the parameters that were set, priors.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,7 @@ def identify(
     seed: int = 0,
     errors: Mapping[str, float] | None = None,
     ignore: Sequence[str] = (),
+    watch: Callable[[int], None] | None = None,
     **numerics: Any,
 ) -> Identified:
     """The `free` parameters (key -> range, in SI) that explain the data best, with what is known of each.
@@ -54,7 +55,8 @@ def identify(
     design, setting: all that no column and no free key says, the published ones by default.
     loss: `linear`, or `huber` or `soft_l1` where single points are far off. starts: of the search, as many as
     are enough by default. errors: a standard error (SI) for a response that has no column of them; without
-    either they are estimated from the residuals. ignore: columns that do not count. `numerics` go to `respond`.
+    either they are estimated from the residuals. ignore: columns that do not count. watch: called with 1 at each
+    look at the rows. `numerics` go to `respond`.
     """
     device = as_device(device)
     if isinstance(data, Path | str):
@@ -66,6 +68,7 @@ def identify(
     if loss not in LOSSES:
         raise DataError(f"identify: loss {loss!r} is none of {', '.join(LOSSES)}.")
     question, first = _question(device, data, free, design, setting, loss, numerics)
+    question.model.watch = watch or question.model.watch
     # A point that lies on another motion at first is far off; a robust loss does not follow it.
     rough = question._replace(loss="huber" if loss == "linear" else loss, rough=True)
     seen = explore(rough, first, first_errors(data), starts, seed)

@@ -156,7 +156,8 @@ def _chained(slopes: Mapping[str, Array], moved: Mapping[str, Array], entry: str
 class Model:
     """A device at the rows of a table. free: keys whose values are theta.
 
-    design, setting: all that neither a column nor theta says; the published ones by default.
+    design, setting: all that neither a column nor theta says; the published ones by default. evaluations: looks
+    that were taken so far; `watch` is told of each.
     """
 
     def __init__(
@@ -186,6 +187,7 @@ class Model:
         asked = device.asking_for([name for name, _ in self.of], numerics)
         self.lane = _Lane(device, self.free, self.of, self.aliases, tuple(asked.items()))
         self.evaluations = 0
+        self.watch: Callable[[int], None] = lambda count: None
         self._none: States = {}
         self._kept: list[tuple[np.ndarray, States, Looks]] = []
 
@@ -230,6 +232,7 @@ class Model:
 
     def _looked(self, theta: np.ndarray, states: States, rows: np.ndarray) -> Looks:
         self.evaluations += 1
+        self.watch(1)
         pieces: dict[int, Any] = {}
         for batch in self.batches:
             for started in (False, True):
