@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from diffmicro.devices import device
     from diffmicro.drawing import draw, fit_design, geometry
     from diffmicro.fabrication import tolerances
+    from diffmicro.identification import identify, next_measurement, read_data
     from diffmicro.parameters import output, parameter
     from diffmicro.recheck import ByResolution, ByWarmStart, Unchecked
     from diffmicro.results import RESULTS, NoResult
@@ -50,10 +51,13 @@ _HOMES = {
     "draw": "drawing",
     "fit_design": "drawing",
     "geometry": "drawing",
+    "identify": "identification",
     "margin": "boundary",
     "margin_of": "boundary",
+    "next_measurement": "identification",
     "output": "parameters",
     "parameter": "parameters",
+    "read_data": "identification",
     "reason_text": "verdicts",
     "tolerances": "fabrication",
     "value_and_gradient": "certificate",
@@ -84,10 +88,13 @@ __all__ = [
     "fit_design",
     "geometry",
     "hybrid",
+    "identify",
     "margin",
     "margin_of",
+    "next_measurement",
     "output",
     "parameter",
+    "read_data",
     "reason_text",
     "tolerances",
     "value_and_gradient",

@@ -18,11 +18,11 @@ from jax.flatten_util import ravel_pytree
 from diffmicro.certificate import VERDICTS
 from diffmicro.design.ending import conditions, optimal
 from diffmicro.design.evolution import evolve
-from diffmicro.design.identify import Parameters, fit, misfit
 from diffmicro.design.loop import METHODS
 from diffmicro.design.problem import Objective, Problem, Variable, function_problem
 from diffmicro.design.run import Run
 from diffmicro.design.study import Study
+from diffmicro.identification import Parameters, fit, misfit
 from diffmicro.results import word
 
 CLOSE = 1e-3

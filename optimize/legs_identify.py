@@ -20,15 +20,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from diffmicro.design.identify import (
+from diffmicro.devices import legs
+from diffmicro.devices.legs.measured import carried, foot_response, impact_shares
+from diffmicro.identification import (
     Fit,
     fit,
     impact_residual,
     response_residual,
     shooting_residual,
 )
-from diffmicro.devices import legs
-from diffmicro.devices.legs.measured import carried, foot_response, impact_shares
 from diffmicro.results import is_ok
 from optimize import legs_table3
 from optimize.compare import Row, compare_fit

@@ -49,6 +49,7 @@ STAGES = [
         "sweep",
         "design",
         "fabrication",
+        "identification",
         "attraction",
         "drawing",
         "gpu",

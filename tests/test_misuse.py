@@ -17,12 +17,12 @@ from diffmicro.design import (
     random_search,
     yield_estimate,
 )
-from diffmicro.design.identify import fit, smoothed
 from diffmicro.devices import OWN, device
 from diffmicro.devices.legs.feet import Robot, simulate_feet
 from diffmicro.devices.legs.measured import starts
 from diffmicro.devices.tumbler.implicit import respond_implicit, simulate_implicit
 from diffmicro.devices.wrmma.branches import each_branch
+from diffmicro.identification import fit, smoothed
 from diffmicro.parameters import describe, whole_number
 from diffmicro.plot.animate import animate
 from diffmicro.sweep import sweep

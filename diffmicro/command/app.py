@@ -17,6 +17,7 @@ from diffmicro.command.options import (
     Figure,
     Method,
     Names,
+    Points,
     Precision,
     Steps,
     TableFile,
@@ -191,13 +192,14 @@ def sweep(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count points, memory and time; calculate nothing.")
     ] = False,
+    data: Points = None,
 ) -> int:
     """Responses on a grid of parameters, or at points drawn from a box; every point has its status."""
     from diffmicro.command.sweeping import Options, draw_of, run_sweep, shard_of
 
     start_program(precision)
     draw, part = draw_of(random, sobol, seed), shard_of(shard)
-    options = Options(out, carry, plot, response, workers, resume, draw, part, dry_run)
+    options = Options(out, carry, plot, response, workers, resume, draw, part, dry_run, data)
     return run_sweep(device, given_words(pairs, method, steps), options)
 
 

@@ -7,19 +7,23 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from diffmicro._device import Device, hooked
 from diffmicro.command import words
 from diffmicro.command.codes import Code
+from diffmicro.command.measuring import points_over
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
 from diffmicro.command.sweeping import check_files, progress
 from diffmicro.command.words import BadInput
 from diffmicro.devices import OWN
 from diffmicro.sweep import Table, writer
+
+if TYPE_CHECKING:
+    from diffmicro.plot.measured import Measured
 
 UNFINISHED = ("not_converged", "step_limit")
 """Ends at which a branch would go on."""
@@ -42,7 +46,12 @@ class Range(NamedTuple):
 
 
 def run_branches(
-    device: str, given: Mapping[str, str], out: Path, plot: Path | None, seeds: int
+    device: str,
+    given: Mapping[str, str],
+    out: Path,
+    plot: Path | None,
+    seeds: int,
+    data: Path | None = None,
 ) -> int:
     """Follow the branches and write them; 3 when one did not come to its end, 130 when interrupted."""
     module = words.device(device)
@@ -54,6 +63,7 @@ def run_branches(
     note_cautions(module, start, (along.key,))
     if start.numerics.pop("method", "event") != "event":
         raise BadInput("Branches are followed by the method event; leave --method out.")
+    measured = points_over(module, data, plot, start, (along.key,), tuple(module.responses))
     found: list[Any] = []
     interrupted = False
     try:
@@ -69,7 +79,7 @@ def run_branches(
         numerics = start.numerics | {"seeds": seeds}
         raise words.refusal(module, complaint, numerics) or complaint from None
     if found:
-        _write(module, found, out, plot)
+        _write(module, found, out, plot, measured)
     if interrupted:
         kept = f" The finished branches are in {out}." if found else ""
         print(f"diffmicro: Interrupted.{kept}", file=sys.stderr)
@@ -157,7 +167,13 @@ def _range(module: Device, words_given: Mapping[str, str]) -> tuple[Range, dict[
     return Range(key, low, high), given
 
 
-def _write(module: Device, branches: Sequence[Any], out: Path, plot: Path | None) -> None:
+def _write(
+    module: Device,
+    branches: Sequence[Any],
+    out: Path,
+    plot: Path | None,
+    measured: "Measured | None",
+) -> None:
     table = branches_table(module, branches)
     writer(out)(table, out)
     key = table.keys[0]
@@ -170,7 +186,17 @@ def _write(module: Device, branches: Sequence[Any], out: Path, plot: Path | None
         if "velocity" not in table.units:
             first = next(name for name in table.units if name != key)
             shown = dict(response=first, scale=1.0, unit=table.units[first])
-        plot_branches(branches, label=label, **shown).savefig(plot, dpi=150)
+        if measured is not None:
+            first = next((name for name in measured.responses if name in table.units), None)
+            if first is None:
+                raise BadInput(
+                    f"--data: branches have none of {', '.join(measured.responses)}; nothing is drawn. The table "
+                    f"is in {out}."
+                )
+            if first != "velocity":
+                shown = dict(response=first, scale=1.0, unit=table.units[first])
+        figure = plot_branches(branches, label=label, measured=measured, **shown)
+        figure.savefig(plot, dpi=150)
     page = console(stderr=True)
     for number, branch in enumerate(branches, 1):
         page.print(_told(number, branch), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""The subcommands about designs: branches, boundaries, maps, optimization, basins, tolerances, reports."""
+"""The subcommands about designs: branches, boundaries, maps, searches, yields, reports, identification."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +9,7 @@ from diffmicro.command.options import (
     Device,
     Figure,
     Method,
+    Points,
     Steps,
     TableFile,
     Words,
@@ -29,12 +30,14 @@ def branches(
     ] = 9,
     method: Method = None,
     steps: Steps = None,
+    data: Points = None,
 ) -> int:
     """Periodic motions followed through folds along one parameter, stable and unstable ones."""
     from diffmicro.command.branching import run_branches
 
     start_program(64)
-    return run_branches(device, given_words(pairs, method, steps), out, plot, seeds)
+    given = given_words(pairs, method, steps)
+    return run_branches(device, given, out, plot, seeds, data)
 
 
 def boundaries(
@@ -72,12 +75,14 @@ def map_motions(
     rows: Annotated[int, typer.Option(min=2, help="Rows of the second key to start from.")] = 13,
     starts: Annotated[int, typer.Option(min=1, help="Simulations from the start on each.")] = 9,
     steps: Steps = None,
+    data: Points = None,
 ) -> int:
     """Where the motions of a device end in the plane of two parameters, and which there are between."""
     from diffmicro.command.mapping import run_map
 
     start_program(64)
-    return run_map(device, given_words(pairs, None, steps), out, plot, rows, starts)
+    given = given_words(pairs, None, steps)
+    return run_map(device, given, out, plot, rows, starts, data)
 
 
 def optimize(
@@ -226,6 +231,49 @@ def verify(
     return run_verify(file, json)
 
 
+def identify(
+    device: Device,
+    data: Annotated[
+        Path, typer.Argument(metavar="data.csv", help="Columns key [unit], response [unit].")
+    ],
+    pairs: Words = None,
+    free: Annotated[
+        list[str] | None, typer.Option(metavar="key=low:high", help="To be found, in this range.")
+    ] = None,
+    error: Annotated[
+        list[str] | None,
+        typer.Option(metavar="velocity=0.1mm/s", help="Standard error of all rows of a response."),
+    ] = None,
+    loss: Annotated[
+        str, typer.Option(help="linear, or huber, soft_l1 where single points are far off.")
+    ] = "linear",
+    starts: Annotated[
+        int | None,
+        typer.Option(min=1, max=1000, help="Of the search; by default as many as needed."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the starts.")] = 0,
+    ignore: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Columns that do not count.")
+    ] = None,
+    upcoming: Annotated[
+        bool,
+        typer.Option("--next", help="What to measure next; key=low:high of a column says where."),
+    ] = False,
+    method: Method = None,
+    steps: Steps = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="New folder for it.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
+) -> int:
+    """Parameters from measurements: estimates, 95 % intervals, what the data do not see."""
+    from diffmicro.command.identifying import Options, run_identify
+
+    start_program(64)
+    numerics = {"method": method, "steps": steps}
+    named = [f"{key}={value}" for key, value in numerics.items() if value is not None]
+    options = Options(free or [], error or [], loss, starts, seed, ignore, upcoming, out, json)
+    return run_identify(device, data, [*(pairs or []), *named], options)
+
+
 COMMANDS = {
     "branches": branches,
     "boundaries": boundaries,
@@ -235,5 +283,6 @@ COMMANDS = {
     "tolerances": tolerances,
     "report": report,
     "verify": verify,
+    "identify": identify,
 }
 """By the names that users type."""

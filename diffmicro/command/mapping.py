@@ -8,6 +8,7 @@ import numpy as np
 from diffmicro._device import Device
 from diffmicro.boundary.chart import Chart, chart
 from diffmicro.command import words
+from diffmicro.command.measuring import points_over
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
 from diffmicro.command.sweeping import check_files, progress
@@ -18,7 +19,13 @@ OK, NOT_CONVERGED = 0, 3
 
 
 def run_map(
-    device: str, given: Mapping[str, str], out: Path, plot: Path | None, rows: int, starts: int
+    device: str,
+    given: Mapping[str, str],
+    out: Path,
+    plot: Path | None,
+    rows: int,
+    starts: int,
+    data: Path | None = None,
 ) -> int:
     """Make the map and write its curves; 3 where no simulation found a periodic motion."""
     module = words.device(device)
@@ -27,6 +34,7 @@ def run_map(
     first = words.point(module, fixed | {key: low for key, (low, _) in ranges.items()})
     words.point(module, fixed | {key: high for key, (_, high) in ranges.items()})
     note_cautions(module, first, ranges)
+    measured = points_over(module, data, plot, first, tuple(ranges))
     numerics = dict(first.numerics)
     if numerics.pop("method", "event") != "event":
         raise BadInput("Maps are made by the method event; leave --method out.")
@@ -58,7 +66,7 @@ def run_map(
         from diffmicro.plot.chart import plot_chart
 
         labels = tuple(_label(module, key) for key in found.keys)
-        plot_chart(found, (labels[0], labels[1])).savefig(plot, dpi=150)
+        plot_chart(found, (labels[0], labels[1]), measured=measured).savefig(plot, dpi=150)
     for number, curve in enumerate(found.curves, 1):
         kinds = ", ".join(dict.fromkeys(curve.kinds))
         ends = " to ".join(

@@ -29,6 +29,9 @@ TableFile = Annotated[
 Figure = Annotated[
     Path | None, typer.Option(metavar="FILE.png", help="Draw a figure too (.png, .pdf, .svg).")
 ]
+Points = Annotated[
+    Path | None, typer.Option(metavar="data.csv", help="Measured points to draw over the figure.")
+]
 Precision = Annotated[int, typer.Option(help="Bits of a number: 32 or 64.")]
 
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -21,6 +21,7 @@ from diffmicro._files import complaint_of
 from diffmicro.command import words
 from diffmicro.command.axes import boxes, check_points, ends_of, grid_axes
 from diffmicro.command.codes import Code
+from diffmicro.command.measuring import points_over
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
 from diffmicro.command.words import BadInput
@@ -43,6 +44,9 @@ from diffmicro.sweep.plan import fingerprint
 from diffmicro.sweep.record import SHARD, keep, record_of, recorded
 from diffmicro.sweep.run import BYTES, SECONDS, WHOLE, job_of, rows_of
 from diffmicro.sweep.store import differences
+
+if TYPE_CHECKING:
+    from diffmicro.plot.measured import Measured
 
 DIRECTIONS = ("none", "up", "down", "both")
 
@@ -67,6 +71,7 @@ class Options(NamedTuple):
     draw: Draw | None = None
     shard: Shard = WHOLE
     dry_run: bool = False
+    data: Path | None = None
 
 
 def draw_of(random: int | None, sobol: int | None, seed: int) -> Draw | None:
@@ -174,9 +179,20 @@ def _planned(module: Device, device: str, given: Mapping[str, str], options: Opt
             raise BadInput(f"--shard {shard}: there are fewer pieces of work than {shard.of}.")
     others = ", ".join(f"{key}={value}" for key, value in fixed.items())
     title = f"{device}: {others}" if others else device
-    file = _File(options.out, points, mark, options.plot, title)
+    keys = () if paired else (_drawn_along(axes, carry),)
+    shown = wanted or module.usual_responses
+    measured = points_over(module, options.data, options.plot, start, keys, shown)
+    file = _File(options.out, points, mark, options.plot, title, measured)
     asked = held | {"paired": paired, "shard": shard} | dict(start.numerics)
     return _Plan(axes, start, asked, file)
+
+
+def _drawn_along(axes: Mapping[str, Any], carry: str) -> str:
+    """The key along x: of walks the first, else of numbers the one with most values."""
+    numbers = [key for key, values in axes.items() if isinstance(values[0], int | float)]
+    if carry != "none" or not numbers:
+        return next(iter(axes))
+    return max(numbers, key=lambda key: len(set(axes[key])))
 
 
 def _cost(count: int) -> str:
@@ -197,6 +213,7 @@ class _File(NamedTuple):
     sweep: Mapping[str, Any]
     plot: Path | None
     title: str
+    measured: "Measured | None" = None
 
 
 def _done_already(file: _File, store: Store) -> bool:
@@ -286,7 +303,9 @@ def _draw(table: Table, file: _File) -> None:
     if file.plot:
         from diffmicro.plot.sweep import save_sweep_figure
 
-        save_sweep_figure(table, file.plot, title=file.title)
+        own = file.measured.responses if file.measured else ()
+        response = next((name for name in own if name in table.columns), "velocity")
+        save_sweep_figure(table, file.plot, response, file.title, file.measured)
 
 
 def note(text: str) -> None:

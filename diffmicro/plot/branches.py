@@ -11,6 +11,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from diffmicro.plot.measured import Measured, lay_over
+
 
 class AnyBranch(Protocol):
     """What is drawn of a branch beside a response; `WrmmaBranch` is one."""
@@ -40,8 +42,9 @@ def plot_branches(
     label: str | None = None,
     scale: float = 1e3,
     unit: str = "mm/s",
+    measured: Measured | None = None,
 ) -> Figure:
-    """A response [`unit`, `scale` times SI] over the parameter, named by `label`."""
+    """A response [`unit`, `scale` times SI] over the parameter, named by `label`, with measured points over it."""
     if not branches:
         raise ValueError("plot_branches: there are no branches to draw.")
     if axes is None:
@@ -72,6 +75,8 @@ def plot_branches(
                 axes.annotate(
                     f"{at[0]:.4g}", at, textcoords="offset points", xytext=(6, 7), fontsize=8
                 )
+    if measured is not None:
+        handles += lay_over(axes, measured, (branches[0].key, 1.0), (response, scale))
     axes.set_xlabel(label or branches[0].key.replace("_", " "))
     axes.set_ylabel(f"{response.replace('_', ' ')} [{unit}]")
     axes.legend(handles=handles, frameon=False)

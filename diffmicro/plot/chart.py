@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from diffmicro.boundary.chart import Chart, Kind
+from diffmicro.plot.measured import Measured, lay_over
 
 FILLS = ("#cfe0ee", "#f4d9c6", "#dcd0e8", "#d5e8d0", "#f3e6b3", "#e8c9c9", "#c9e4e4", "#e4e4e4")
 LINES: dict[str, dict[str, Any]] = {
@@ -25,8 +26,13 @@ RASTER = 140
 """Points of the raster of regions in each direction."""
 
 
-def plot_chart(chart: Chart, labels: tuple[str, str], axes: Axes | None = None) -> Figure:
-    """The figure; labels: of the two axes."""
+def plot_chart(
+    chart: Chart,
+    labels: tuple[str, str],
+    axes: Axes | None = None,
+    measured: Measured | None = None,
+) -> Figure:
+    """The figure; labels: of the two axes. measured: points whose places are drawn over it."""
     if axes is None:
         axes = Figure(figsize=(8, 5), layout="constrained").subplots()
     handles = _regions(axes, chart)
@@ -44,6 +50,11 @@ def plot_chart(chart: Chart, labels: tuple[str, str], axes: Axes | None = None) 
     names = [kind.replace("_", " ") for kind in shown]
     handles += list(shown.values())
     names = [h.get_label() for h in handles[: len(handles) - len(shown)]] + names
+    if measured is not None:
+        first, second = chart.keys
+        over = lay_over(axes, measured, (first, 1.0), (second, 1.0))
+        handles += over
+        names += [points.get_label() for points in over]
     axes.legend(
         handles, names, frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5)
     )

@@ -20,6 +20,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 
+from diffmicro.plot.measured import Measured, lay_over
 from diffmicro.sweep.table import Table
 
 STYLES = {"": "-", "up": "-", "down": "--"}
@@ -34,10 +35,12 @@ PREFIXES = {-9: "n", -6: "u", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
 PREFIXED_UNITS = ("m", "m/s", "N", "T", "Hz", "s", "Pa", "V", "rad")
 
 
-def sweep_figure(table: Table, response: str = "velocity", title: str = "") -> Figure:
+def sweep_figure(
+    table: Table, response: str = "velocity", title: str = "", measured: Measured | None = None
+) -> Figure:
     """`response` (the first one of the table if it has no such column) over the key with most values.
 
-    `title` names what all points share.
+    `title` names what all points share. measured: points that are drawn over it.
     """
     names = [name for name in table.units if name not in table.keys]
     response = response if response in names else names[0]
@@ -45,7 +48,7 @@ def sweep_figure(table: Table, response: str = "velocity", title: str = "") -> F
     FigureCanvasAgg(figure)
     along = _longest(table)
     if len(table) > 1 and len(_curves(table, along)) == len(table):
-        _cloud(figure, table, response, title)
+        _cloud(figure, table, response, title, measured)
         return figure
     axes = figure.add_subplot()
     x, x_label = _scaled(table, along)
@@ -60,6 +63,10 @@ def sweep_figure(table: Table, response: str = "velocity", title: str = "") -> F
         )
     for status in np.unique(table["status"][table["status"] != "ok"]):
         axes.plot([], [], _mark(status), color="0.3", markerfacecolor="none", label=status)
+    if measured is not None:
+        lay_over(
+            axes, measured, (along, _factor(table, along)), (response, _factor(table, response))
+        )
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
     axes.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
@@ -70,7 +77,9 @@ def sweep_figure(table: Table, response: str = "velocity", title: str = "") -> F
     return figure
 
 
-def _cloud(figure: Figure, table: Table, response: str, title: str) -> None:
+def _cloud(
+    figure: Figure, table: Table, response: str, title: str, measured: Measured | None
+) -> None:
     """Points that are on no grid: the response over each key of numbers, side by side."""
     keys = [key for key in table.keys if _is_number(table[key])] or list(table.keys)
     columns = min(len(keys), 3)
@@ -88,13 +97,18 @@ def _cloud(figure: Figure, table: Table, response: str, title: str) -> None:
             color = "C0" if status == "ok" else "0.4"
             style = dict(color=color, markersize=4, markerfacecolor="none", label=status)
             axes.plot(x[rows], y[rows], look, linestyle="", **style)
+        if measured is not None and key in measured.columns:
+            lay_over(
+                axes, measured, (key, _factor(table, key)), (response, _factor(table, response))
+            )
         axes.set_xlabel(x_label)
         axes.grid(color="0.92")
         axes.set_axisbelow(True)
     for row in parts:
         row[0].set_ylabel(y_label)
     handles, words = parts[0, 0].get_legend_handles_labels()
-    counted = [f"{word} ({np.sum(table['status'] == word)})" for word in words]
+    count = {word: np.sum(table["status"] == word) for word in words}
+    counted = [f"{word} ({count[word]})" if count[word] else word for word in words]
     figure.legend(handles, counted, loc="outside lower center", ncols=6, frameon=False, fontsize=9)
     figure.suptitle(textwrap.fill(title, 90), fontsize=9)
 
@@ -141,10 +155,14 @@ def _bar(figure: Figure, axes: Axes, values: list[Any], colors: list[Any], label
 
 
 def save_sweep_figure(
-    table: Table, path: Path, response: str = "velocity", title: str = ""
+    table: Table,
+    path: Path,
+    response: str = "velocity",
+    title: str = "",
+    measured: Measured | None = None,
 ) -> None:
     """Draw the sweep into a file, in the format of its ending."""
-    sweep_figure(table, response, title).savefig(path)
+    sweep_figure(table, response, title, measured).savefig(path)
 
 
 def _longest(table: Table) -> str:
@@ -207,12 +225,24 @@ def _scaled(table: Table, name: str) -> tuple[np.ndarray, str]:
     words = name.replace("_", " ")
     if unit in ("", "-"):
         return values, words
+    power = _power(table, name)
+    scaled = values if power == 0 else values / 10.0**power
+    return scaled, f"{words} [{PREFIXES[power]}{unit}]"
+
+
+def _power(table: Table, name: str) -> int:
+    """The power of ten that a column is shown in."""
+    values, unit = table[name], table.units[name]
     finite = np.abs(values[np.isfinite(values)]) if values.dtype != object else np.zeros(0)
     largest = finite.max(initial=0.0)
     if unit not in PREFIXED_UNITS or largest == 0:
-        return values, f"{words} [{unit}]"
-    power = min(max(3 * math.floor(math.log10(largest) / 3 + 1e-9), -9), 9)
-    return values / 10.0**power, f"{words} [{PREFIXES[power]}{unit}]"
+        return 0
+    return min(max(3 * math.floor(math.log10(largest) / 3 + 1e-9), -9), 9)
+
+
+def _factor(table: Table, name: str) -> float:
+    """The factor from SI to what is shown of a column."""
+    return 10.0 ** -_power(table, name)
 
 
 def _combination(table: Table, others: tuple, direction: str) -> str | None:

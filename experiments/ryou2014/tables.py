@@ -4,9 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 from matplotlib.figure import Figure
 
-from diffmicro.design.identify import fit, response_residual
 from diffmicro.devices import legs
 from diffmicro.devices.legs.measured import foot_response
+from diffmicro.identification import fit, response_residual
 from diffmicro.results import word
 from experiments.outcome import Outcome, Said, incomparable, own, own_number
 from experiments.ryou2014.motion import responses

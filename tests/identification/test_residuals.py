@@ -4,9 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from diffmicro.design.identify import fit, impact_residual, response_residual, smoothed
 from diffmicro.devices import legs
 from diffmicro.devices.legs.measured import foot_response, impact_shares
+from diffmicro.identification import fit, impact_residual, response_residual, smoothed
 
 TRUE = legs.published_design()
 

@@ -9,7 +9,9 @@ that the data does not see have s = 0 and an infinite standard error; no small n
 Chaotic motions have no gradient that one run could give. `smoothed` offers the gradient of an average over
 nearby parameters instead, from an ensemble with common random numbers (antithetic Gaussian smoothing).
 
-Left out: robust losses, priors, errors that are correlated.
+Any residual in JAX will do; for tables of measured points of a device see `identify`.
+
+Left out: priors, errors that are correlated.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +24,7 @@ import optimistix as optx
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
+from diffmicro.identification.known import covariance_of, singular
 from diffmicro.parameters import whole_number
 from diffmicro.results import RESULTS, code, from_code
 
@@ -107,8 +110,8 @@ def fit(
         ]
     )
     measured = np.asarray(jacobian * inner[None, :])
-    values, directions = _singular(measured)
-    covariance, spread = _covariance(values, directions)
+    values, directions = singular(measured)
+    covariance, spread = covariance_of(values, directions)
     good = np.all(np.isfinite(np.asarray(remaining)))
     ended = code(found.result) == code(optx.RESULTS.successful)
     return Fit(
@@ -130,26 +133,6 @@ def misfit(residual: Array) -> Array:
     return jnp.sqrt(jnp.mean(residual**2))
 
 
-def _singular(jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All right singular vectors, with zeros for directions that there are too few data for."""
-    _, values, directions = np.linalg.svd(jacobian, full_matrices=True)
-    padded = np.zeros(jacobian.shape[1])
-    padded[: len(values)] = values
-    small = padded < 1e3 * np.finfo(float).eps * max(padded[0], np.finfo(float).tiny)
-    return np.where(small, 0.0, padded), directions
-
-
-def _covariance(values: np.ndarray, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Covariance within the directions that are seen, and standard errors with those that are not."""
-    seen = values > 0
-    weight = np.where(seen, 1 / np.where(seen, values, 1.0) ** 2, 0.0)
-    covariance = (directions.T * weight) @ directions
-    # A parameter with a share of an unseen direction is not known at all.
-    unseen = np.sum(directions[~seen] ** 2, axis=0) > 1e-12
-    spread = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
-    return covariance, np.where(unseen, np.inf, spread)
-
-
 def _names(parameters: Mapping[str, Array]) -> list[str]:
     names = []
     for name, value in sorted(parameters.items()):
@@ -161,7 +144,8 @@ def _names(parameters: Mapping[str, Array]) -> list[str]:
 def response_residual(
     model: Callable[[Any], Array], measured: Array, error: Array | float
 ) -> Callable[[Any], Array]:
-    """Residual of a complex frequency response `model(parameters)`, real and imaginary parts, over its error."""
+    """Residual of a complex frequency response `model(parameters)`, real and imaginary parts, over its
+    error."""
 
     def residual(parameters: Any) -> Array:
         difference = (model(parameters) - measured) / error
@@ -217,8 +201,8 @@ def smoothed(
 ) -> Smoothed:
     """Value and gradient at 0 of `function` (vector of relative changes to number) averaged over N(0, width^2).
 
-    The same numbers serve for every call with the same seed, so that differences between designs are not drowned.
-    """
+    The same numbers serve for every call with the same seed, so that differences between designs are not
+    drowned."""
     dimension = whole_number("smoothed: dimension", dimension, None, 1)
     pairs = whole_number("smoothed: pairs", pairs, None, 2)
     seed = whole_number("smoothed: seed", seed, None, 0, 2**32 - 1)
