@@ -53,6 +53,7 @@ STAGES = [
         "drawing",
         "gpu",
         "plot",
+        "process",
         "testing",
     },
     {"report"},

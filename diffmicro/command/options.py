@@ -29,6 +29,9 @@ TableFile = Annotated[
 Figure = Annotated[
     Path | None, typer.Option(metavar="FILE.png", help="Draw a figure too (.png, .pdf, .svg).")
 ]
+Rules = Annotated[
+    Path | None, typer.Option(metavar="FILE.toml", help="Rules of the fabrication process.")
+]
 Precision = Annotated[int, typer.Option(help="Bits of a number: 32 or 64.")]
 
 
