@@ -1,4 +1,4 @@
-"""What subcommands share about `--rules`: the file as a process, layers that do not fit, the price of each rule."""
+"""What subcommands share about `--rules`: the file as a process, layers that do not fit, prices of rules."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -49,10 +49,10 @@ def check_layers(device: Device, process: "Process", layers: "tuple[Layer, ...]"
 
 def layers_of(device: Device, design: Any, layout: Any) -> "tuple[Layer, ...]":
     """The layers that features of a design lie in; `BadInput` for a device that names none."""
-    from diffmicro.process import features
+    from diffmicro.process import kinds
 
     try:
-        return tuple(feature.layer for feature in features(device, design, layout))
+        return tuple(feature.layer for feature in kinds(device, design, layout))
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
 

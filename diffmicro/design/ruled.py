@@ -20,8 +20,9 @@ from diffmicro._device import Device
 from diffmicro.design.points import Point
 from diffmicro.design.problem import FEASIBLE, Constraint, Finished, Problem, Variable
 from diffmicro.design.starts import evenly
+from diffmicro.drawing import geometry
 from diffmicro.parameters import as_arrays, describe, entry_of
-from diffmicro.process import Limit, Process, features, limits
+from diffmicro.process import Limit, Process, features, kinds, limits
 from diffmicro.units import readable
 
 STARTS = 8
@@ -47,13 +48,13 @@ def ruled_problem(problem: Problem, point: Point, process: Process, layout: Any 
     """
     device = point.device
     layout = (device.Layout() if device.Layout else None) if layout is None else layout
-    made = _Features(device, point, layout)
-    bounds = limits(process, features(device, point.design, layout))
+    known = kinds(device, point.design, layout)
+    bounds = limits(process, known)
     if not bounds:
-        raise ValueError(
-            f"rules: they say nothing about {device.name}, whose layers are "
-            f"{', '.join(sorted({f.layer.name for f in features(device, point.design, layout)}))}."
-        )
+        layers = ", ".join(dict.fromkeys(feature.layer.name for feature in known))
+        raise ValueError(f"rules: they say nothing about {device.name}, whose layers are {layers}.")
+    geometry(device, point.design, layout, process)  # a start that cannot be drawn says so
+    made = _Features(device, point, layout, process)
     moved = _kept_apart(device, made, bounds, problem.variables)
     _check_together(device, problem, made, moved)
     own = tuple(RuleConstraint(b.feature, b.sense, b.bound, b.rule, b.layer) for b in moved)
@@ -76,16 +77,30 @@ class _Features:
     device: Device
     point: Point
     layout: Any
+    process: Process
 
     def at(self, x: Mapping[str, Any]) -> Array:
         design = as_arrays(self.point.at(x)[0])
         found = features(self.device, design, self.layout)
         return jnp.stack([jnp.asarray(feature.value, float) for feature in found])
 
+    def drawable(self, x: Mapping[str, Any]) -> bool:
+        """Whether parts keep apart and nothing crosses itself, which formulas of single features do not say."""
+        try:
+            geometry(self.device, self.point.at(x)[0], self.layout, self.process)
+        except ValueError:
+            return False
+        return True
+
     @cached_property
     def with_slopes(self) -> Callable[[dict[str, Array]], tuple[Array, dict[str, Array]]]:
         """Values, and their derivatives by each variable; compiled once."""
-        return jax.jit(lambda x: (self.at(x), jax.jacfwd(self.at)(x)))
+
+        def twice(x: dict[str, Array]) -> tuple[Array, Array]:
+            values = self.at(x)
+            return values, values
+
+        return jax.jit(lambda x: jax.jacfwd(twice, has_aux=True)(x)[::-1])
 
     def table(self, x: Mapping[str, Any]) -> tuple[Array, Array]:
         """Values, and their derivatives with a column for each variable."""
@@ -119,7 +134,8 @@ class _Ruled:
         finished = self.problem.finish(x)
         values = np.asarray(self.made.at(x))
         own = {n: float(values[i]) for n, i in zip(self.names, self.numbers, strict=True)}
-        return finished._replace(response={**finished.response, **own})
+        status = finished.status if self.made.drawable(x) else "invalid_input"
+        return finished._replace(response={**finished.response, **own}, status=status)
 
 
 def _kept_apart(

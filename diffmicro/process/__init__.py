@@ -6,7 +6,7 @@ geometry are `drawing.drawn` and `drawing.geometry`.
 """
 
 from diffmicro.process.deviations import etch_tolerances
-from diffmicro.process.limits import Limit, features, limits
+from diffmicro.process.limits import Limit, features, kinds, limits
 from diffmicro.process.reading import process_from, read_process
 from diffmicro.process.values import LayerRules, Process
 
@@ -16,6 +16,7 @@ __all__ = [
     "Process",
     "etch_tolerances",
     "features",
+    "kinds",
     "limits",
     "process_from",
     "read_process",

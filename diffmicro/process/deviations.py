@@ -1,4 +1,4 @@
-"""The scatter of an etch as common tolerances: one cause for each layer, which moves all its widths and gaps at once.
+"""The scatter of an etch as common tolerances: one cause for each layer, that moves all its widths and gaps.
 
 A part of which the etch took d more from every edge than the drawing allows for is the design `etched(design,
 layout, {layer: d})`. Its derivatives at d = 0 say by how many times d each parameter moves. Left out: what is not
@@ -15,7 +15,7 @@ from jax import Array
 from diffmicro._device import Device, hooked
 from diffmicro.devices import as_device
 from diffmicro.parameters import as_arrays, describe
-from diffmicro.process.limits import features
+from diffmicro.process.limits import kinds
 from diffmicro.process.values import Process
 from diffmicro.tolerance import Tolerance
 
@@ -30,11 +30,12 @@ def etch_tolerances(
     device = as_device(device)
     if device.etched is None or device.Layout is None:
         raise ValueError(
-            f"{device.name} does not say how etching changes its design. Give its Device etched=; see docs/drawing.md."
+            f"{device.name} does not say how etching changes its design. Give its Device etched=; see "
+            "docs/drawing.md."
         )
     design = device.published_design() if design is None else design
     layout = device.Layout() if layout is None else layout
-    layers = {f.layer.name: f.layer for f in features(device, design, layout)}
+    layers = {f.layer.name: f.layer for f in kinds(device, design, layout)}
     found = []
     for name, layer in layers.items():
         rules = process.of(layer)
@@ -46,8 +47,8 @@ def etch_tolerances(
             found.append(Tolerance(cause, rules.etch_scatter, False, rules.etch_kind, moves))
     if not found:
         raise ValueError(
-            f"{device.name}: no layer of {', '.join(layers)} has an etch that scatters and moves a parameter. Give "
-            'etch_scatter in the rules, such as etch_scatter = "0.1um".'
+            f"{device.name}: no layer of {', '.join(layers)} has an etch that scatters and moves a parameter. "
+            'Give etch_scatter in the rules, such as etch_scatter = "0.1um".'
         )
     return tuple(found)
 
@@ -57,11 +58,13 @@ def _moves(
 ) -> tuple[tuple[str, float], ...]:
     """Each number of the design that the etch of one layer moves, and by how many times what is taken."""
     known = describe(type(design))
+    assert device.etched is not None
+    etched = hooked(device.etched)
     names = [n for n, p in known.items() if p.differentiable and getattr(design, n) is not None]
 
     def at(taken: Array) -> dict[str, Array]:
         all_taken = {name: taken if name == own else jnp.zeros(()) for name in layers}
-        moved = hooked(device.etched)(design, layout, all_taken)
+        moved = etched(design, layout, all_taken)
         return {name: jnp.asarray(getattr(moved, name), float) for name in names}
 
     slopes = jax.jacfwd(at)(jnp.zeros(()))

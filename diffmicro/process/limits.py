@@ -15,6 +15,8 @@ Of two lower bounds the larger one is kept: the rule that it comes from is named
 import math
 from typing import Any, Literal, NamedTuple
 
+import equinox as eqx
+
 from diffmicro._device import Device, hooked
 from diffmicro.devices import as_device
 from diffmicro.process.values import LayerRules, Process
@@ -52,6 +54,11 @@ def features(device: Device | str, design: Any = None, layout: Any = None) -> tu
         if names.count(name) > 1:
             raise ValueError(f"{device.name}.features: {name} is there twice; rename one.")
     return found
+
+
+def kinds(device: Device | str, design: Any = None, layout: Any = None) -> tuple[Feature, ...]:
+    """The features without their values: names, kinds and layers, for which nothing is calculated."""
+    return eqx.filter_eval_shape(lambda: features(device, design, layout))
 
 
 def limits(process: Process, found: tuple[Feature, ...]) -> tuple[Limit, ...]:

@@ -30,7 +30,7 @@ KEYS = tuple(field.name for field in fields(LayerRules) if field.name != "etch_k
 def read_process(path: Path | str) -> Process:
     """The process of a file; ValueError with the place in it for what means nothing."""
     path = Path(path)
-    if not path.is_file():
+    if not path.exists() or path.is_dir():
         raise ValueError(f"There is no file {path} with rules.")
     try:
         content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))

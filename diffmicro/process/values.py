@@ -9,11 +9,13 @@ Smallest widths, gaps and radii, and thicknesses, are those of the etched part; 
 Left out: rules between layers (overlap, enclosure), densities, and biases that depend on the neighborhood.
 """
 
+import json
 import math
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from diffmicro.shapes import Layer
+from diffmicro.units import in_si, readable
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,14 @@ class Process:
             "layers": {name: _words(rules) for name, rules in self.layers},
         }
 
+    def toml(self) -> str:
+        """The text of a file that `read_process` reads."""
+        lines = [f"name = {json.dumps(self.name)}"] if self.name else []
+        for name, rules in self.layers:
+            lines.append(f"[layers.{json.dumps(name)}]")
+            lines += [f'{key} = "{value}"' for key, value in _words(rules).items()]
+        return "\n".join(lines) + "\n"
+
 
 def _words(rules: LayerRules) -> dict[str, str]:
     found = {}
@@ -103,9 +113,14 @@ def _words(rules: LayerRules) -> dict[str, str]:
         if field.name == "etch_kind" or value == field.default:
             continue
         if field.name == "thickness":
-            low, high = value
-            found["thickness"] = f"{low!r}m:{'' if math.isinf(high) else f'{high!r}m'}"
+            found["thickness"] = ":".join("" if math.isinf(x) else _length(x) for x in value)
             continue
         sign = "+-" if field.name == "etch_scatter" and rules.etch_kind == "interval" else ""
-        found[field.name] = f"{sign}{value!r}m"
+        found[field.name] = sign + _length(value)
     return found
+
+
+def _length(value: float) -> str:
+    """A length in words that are read as the same number to the last bit."""
+    short = readable(value, "m", 12).replace(" ", "")
+    return short if in_si(short, "m") == value else f"{value!r}m"

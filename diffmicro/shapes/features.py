@@ -1,8 +1,7 @@
 """What of a geometry the rules of a process are about: named widths, gaps, radii and thicknesses, as formulas.
 
 Each is a number of the *etched* part that follows from the design in closed form, with derivatives. Together the
-widths of a layer have its smallest one among them, and so have the gaps and radii. Corners that are drawn sharp have
-no radius.
+widths of a layer have its smallest one among them, and so have the gaps and radii. Sharp corners have no radius.
 """
 
 import re
@@ -22,6 +21,10 @@ WIDTH, GAP, RADIUS, THICKNESS, RELEASED, ANCHORED = KINDS = (
 )
 """released: a width that the release etch has to come all the way under; anchored: one of which it has to leave
 enough."""
+
+
+NAMED = re.compile(rf"(?:{'|'.join(KINDS)})\([\w\[\]]+\)")
+"""What a feature is called among responses: `gap(rest_gap)`."""
 
 
 class Feature(eqx.Module):

@@ -6,6 +6,9 @@ edges; where edges join smoothly it is d along their common normal. Outer corner
 from everything gives the contour back, but for inner corners, which it leaves round with the radius d.
 """
 
+from typing import Any
+
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -25,21 +28,24 @@ def grown(contour: Contour, by: Array | float) -> Contour:
 
     ValueError, where numbers are known, for an edge that vanishes on the way.
     """
+    found, radius = _moved(contour, jnp.asarray(by, float))
+    if not is_traced(contour.points, contour.bulge, by):
+        _check(contour, found, radius)
+    return found
+
+
+@jax.jit
+def _moved(contour: Contour, by: Array) -> tuple[Contour, Array]:
+    """The contour with moved edges, and the radii that its arcs have then."""
     points = jnp.asarray(contour.points, float)
     before = _Edges(contour)
     moved = before.moved_corners(by)
     after = jnp.roll(moved, -1, axis=0)
     # How much farther an arc turns between its moved ends.
-    turn = (
-        before.turn
-        + _between(before.center, jnp.roll(points, -1, axis=0), after)
-        - _between(before.center, points, moved)
-    )
+    turn = before.turn + _between(before.center, jnp.roll(points, -1, axis=0), after)
+    turn = turn - _between(before.center, points, moved)
     bulge = jnp.where(before.bent, jnp.tan(turn / 4), 0.0)
-    found = Contour(moved, bulge)
-    if not is_traced(points, contour.bulge, by):
-        _check(contour, found, before.radius + before.sign * by)
-    return found
+    return Contour(moved, bulge), before.radius + before.sign * by
 
 
 class _Edges:
@@ -57,7 +63,7 @@ class _Edges:
         self.radius = jnp.where(self.bent, length * (1 + b * b) / (4 * jnp.abs(b)), jnp.inf)
         place = self.points + chord / 2 + left * (length * (1 - b * b) / (4 * b))[:, None]
         self.center = jnp.where(self.bent[:, None], place, self.points - left)
-        self.turn = jnp.where(self.bent, 4 * jnp.arctan(b), 0.0)
+        self.turn = jnp.where(self.bent, 2 * jnp.arctan2(2 * b, 1 - b * b), 0.0)
         self.right = -left  # outward of a straight edge: contours run counterclockwise
 
     def outward(self, edge: Array, at: Array) -> tuple[Array, Array]:
@@ -81,14 +87,16 @@ class _Edges:
         cosine = jnp.sum(first * second, axis=1)
         step = by * (first + second) / jnp.where(cosine > -0.999, 1 + cosine, 1.0)[:, None]
         found = self.points + step
-        for _ in range(NEWTON):
+
+        def nearer(_: Any, found: Array) -> Array:
             (f, u), (g, v) = self.outward(last, found), self.outward(own, found)
             det = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
             det = jnp.where(sharp & (jnp.abs(det) > SMOOTH / 10), det, 1.0)
             f, g = f - by, g - by
             move = jnp.stack([f * v[:, 1] - g * u[:, 1], g * u[:, 0] - f * v[:, 0]], axis=1)
-            found = found - jnp.where(sharp[:, None], move / det[:, None], 0.0)
-        return found
+            return found - jnp.where(sharp[:, None], move / det[:, None], 0.0)
+
+        return jax.lax.fori_loop(0, NEWTON, nearer, found)
 
 
 def _between(center: Array, one: Array, other: Array) -> Array:
