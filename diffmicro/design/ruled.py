@@ -177,7 +177,9 @@ def _check_together(
         x, stretch = jax.jvp(problem.point, (jnp.asarray(u),), (jnp.ones(n),))
         values, slopes = made.table(dict(zip(problem.names, x, strict=True)))
         room = signs * (np.asarray(values)[numbers] - scale) / scale
-        return room, signs[:, None] * np.asarray(slopes * stretch)[numbers] / scale[:, None]
+        return room, signs[:, None] * (np.asarray(slopes) * np.asarray(stretch)[None, :])[
+            numbers
+        ] / scale[:, None]
 
     least, where = np.inf, np.asarray(problem.start)
     for start in (problem.start, *evenly(STARTS, n)):

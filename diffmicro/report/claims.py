@@ -58,8 +58,8 @@ class Question:
     """What was asked, in plain values.
 
     free: variable -> (low, high). constraints: (response, sense, bound). before, after: values of all fields of
-    design and setting. variables: values of the free ones in `after`. rules: of the process, as a table; None: there
-    were none. layout: what its geometry has beside the design.
+    design and setting. variables: values of the free ones in `after`. rules: of the process, as a table; None: no
+    rules. layout: what its geometry has beside the design.
     """
 
     device: str
