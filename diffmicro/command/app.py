@@ -19,6 +19,7 @@ from diffmicro.command.options import (
     Names,
     Points,
     Precision,
+    Rules,
     Steps,
     TableFile,
     Words,
@@ -236,12 +237,16 @@ def draw(
     grid: Annotated[
         str | None, typer.Option(metavar="0.1nm", help="Grid of the coordinates in .gds.")
     ] = None,
+    rules: Rules = None,
 ) -> int:
-    """The device as a mask, as polylines with true arcs, as a solid, or as a picture with its dimensions."""
+    """The device as a mask, as polylines with true arcs, as a solid, or as a picture with its dimensions.
+
+    It shows the part as it comes out; with --rules what has to be drawn, so that the etch leaves that part.
+    """
     from diffmicro.command.drawing import run_draw
 
     start_program(64)
-    return run_draw(subject, pairs or [], out, tolerance, grid)
+    return run_draw(subject, pairs or [], out, tolerance, grid, rules)
 
 
 @app.command()

@@ -10,6 +10,7 @@ from diffmicro.command.options import (
     Figure,
     Method,
     Points,
+    Rules,
     Steps,
     TableFile,
     Words,
@@ -106,6 +107,7 @@ def optimize(
     measure: Annotated[
         str, typer.Option(help="What --robust looks at: mean, quantile (the worst 10 %), worst.")
     ] = "mean",
+    rules: Rules = None,
     method: Annotated[
         str,
         typer.Option(
@@ -146,6 +148,7 @@ def optimize(
         json,
         options,
         surroundings,
+        rules,
     )
 
 
@@ -188,6 +191,7 @@ def tolerances(
         list[str] | None,
         typer.Option("--subject", metavar="'velocity>8mm/s'", help="What a good part keeps."),
     ] = None,
+    rules: Rules = None,
     parts: Annotated[int, typer.Option(min=20, help="Parts to calculate at most.")] = 2000,
     seed: Annotated[int, typer.Option(min=0, help="Of the random parts.")] = 0,
     gradients: Annotated[
@@ -198,14 +202,15 @@ def tolerances(
 ) -> int:
     """Share of good parts under tolerances, with its interval, and what the bad ones fail by.
 
-    A good part ends ok and keeps every limit. Without --scatter and --common the device's own process is taken.
+    A good part ends ok and keeps every limit. --rules has the scatter of the etch as a common cause of
+    each layer. Without it, --scatter and --common the device's own process is taken.
     """
     from diffmicro.command.fabricating import run_tolerances
 
     start_program(64)
     options: dict[str, Any] = {"parts": parts, "seed": seed, "gradients": gradients}
     return run_tolerances(
-        subject, pairs or [], scatter or [], common or [], limit or [], options, json, plot
+        subject, pairs or [], scatter or [], common or [], limit or [], options, json, plot, rules
     )
 
 

@@ -32,6 +32,9 @@ Figure = Annotated[
 Points = Annotated[
     Path | None, typer.Option(metavar="data.csv", help="Measured points to draw over the figure.")
 ]
+Rules = Annotated[
+    Path | None, typer.Option(metavar="FILE.toml", help="Rules of the fabrication process.")
+]
 Precision = Annotated[int, typer.Option(help="Bits of a number: 32 or 64.")]
 
 

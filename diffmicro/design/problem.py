@@ -106,6 +106,11 @@ class Constraint:
         """At least zero where the constraint holds."""
         return value - self.bound if self.sense == ">=" else self.bound - value
 
+    def price(self, multiplier: float) -> dict[str, Any]:
+        """What else a result says of it, given the gain per unit of its bound."""
+        del multiplier
+        return {}
+
     def __str__(self) -> str:
         return f"{self.response} {self.sense} {self.bound:g}"
 
