@@ -15,7 +15,9 @@ def of_run(folder: Path) -> tuple[str, dict[str, Any], list[str]]:
         (point,) = config["about"]["points"]
         best = result["optimized"]
         fields = {**best["design"], **best["setting"]}
-        return point["device"], fields, list(result["constraints"])
+        # A search for a yield keeps more of a limit than its parts have to.
+        limits = config["about"].get("limits", list(result["constraints"]))
+        return point["device"], fields, [text for text in limits if not text.startswith("margin(")]
     except (OSError, ValueError, KeyError, TypeError):
         raise BadInput(
             f"{folder} is no folder of a finished optimization of one device; it needs config.json and "
