@@ -22,6 +22,7 @@ from diffmicro.command.output import console
 from diffmicro.command.ruling import check_layers, is_rule, layers_of, process_of, rule_texts
 from diffmicro.command.surrounding import surroundings_of, surroundings_text
 from diffmicro.command.words import BadInput
+from diffmicro.command.yielding import DEFAULT, Fabrication, yield_plain, yield_text
 
 if TYPE_CHECKING:
     from diffmicro.design import Objective, Problem, Tolerance
@@ -40,12 +41,15 @@ def run_optimize(
     options: Mapping[str, Any],
     around: bool = True,
     rules: Path | None = None,
+    made: Fabrication = DEFAULT,
 ) -> int:
     """Solve the problem and show it. `goals`: goal -> response, of which one is given.
 
     scatter: words of --robust, and the measure. around: also look at what lies around the optimum. rules: file.
+    made: how parts deviate, and how many are to be good.
     """
     from diffmicro.design import Objective, optimize_design
+    from diffmicro.fabrication import buildable
 
     module = words.device(device)
     known = words.responses(module)
@@ -73,21 +77,27 @@ def run_optimize(
         problem = _problem(module, fixed, ranges, objective, subject, scatter, (process, layout))
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
+    deviating, counted = made.deviating(module), None
     try:
-        result = optimize_design(problem, out=out, **options)
+        if made.good is None:
+            result = optimize_design(problem, out=out, **options)
+        else:
+            counted = buildable(problem, made.good, deviating, out=out, **options)
+            result = counted.result
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
     study = result.json(f"{device} {goal} {response}")
+    study |= {} if counted is None else yield_plain(counted)
     if around:
-        best = words.point(module, {**result.optimized.design, **result.optimized.setting})
-        study["surroundings"] = surroundings_of(result, module, best.design, best.setting)
-    if out is not None:
+        limits, parts = (None, None) if counted is None else (counted.limits, counted.parts)
+        study["surroundings"] = surroundings_of(result, deviating, limits, parts)
+    if out is not None and counted is None:
         _draw(module, problem, out)
     if as_json:
         print(json.dumps(study, allow_nan=False))
     else:
         _print(study, response, words.unit_of_response(module, response))
-    return OF_SEARCH[result.status]
+    return OF_SEARCH[study["status"]]
 
 
 def _draw(module: Device, problem: "Problem", out: Path) -> None:
@@ -226,6 +236,8 @@ def _print(study: dict[str, Any], response: str, unit: str) -> None:
     page.print(Text(f"status: {study['status']}, by {study['method']}. {study['reason']}"))
     page.print(Text(f"gradient there: {certificate['verdict']}. {certificate['reason']}"))
     page.print(f"{study['evaluations']} evaluations in {study['seconds']} s")
+    for line in yield_text(study["yield"], response) if "yield" in study else ():
+        page.print(Text(line))
     for line in surroundings_text(study["surroundings"]) if study.get("surroundings") else ():
         page.print(Text(line))
 

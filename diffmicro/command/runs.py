@@ -27,7 +27,10 @@ def of_run(folder: Path) -> Kept:
         about = config["about"]
         (point,) = about["points"]
         best = result["optimized"]
-        limits = tuple(text for text, c in result["constraints"].items() if "rule" not in c)
+        of_rules = {text for text, c in result["constraints"].items() if "rule" in c}
+        # A search for a yield keeps more of a limit than its parts have to.
+        kept = about.get("limits", list(result["constraints"]))
+        limits = tuple(t for t in kept if t not in of_rules and not t.startswith("margin("))
         fields = {**best["design"], **best["setting"]}
         return Kept(point["device"], fields, limits, about.get("layout", {}), about.get("rules"))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
