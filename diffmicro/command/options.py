@@ -11,7 +11,17 @@ import typer
 
 from diffmicro.command.codes import Code
 
-Device = Annotated[str, typer.Argument(help="A name from `diffmicro list`.")]
+
+def _devices(incomplete: str) -> list[str]:
+    """Names that a shell may complete to."""
+    from diffmicro.devices import origins
+
+    return [name for name in origins() if name.startswith(incomplete)]
+
+
+Device = Annotated[
+    str, typer.Argument(help="A name from `diffmicro list`.", autocompletion=_devices)
+]
 Words = Annotated[
     list[str] | None,
     typer.Argument(
