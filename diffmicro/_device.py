@@ -114,6 +114,10 @@ class Device:
     geometry: `(design, layout)` -> `shapes.Geometry`, what the device looks like; or None.
     Layout: `eqx.Module` of what the drawing needs beside the design (widths of plates, springs), with defaults
     from the process.
+    features: `(design, layout)` -> `shapes.Feature`s, the widths, gaps, radii and thicknesses that the rules of a
+    process are about, by formulas; or None.
+    etched: `(design, layout, taken)` -> the design of a part of which an etch took `taken[layer name]` more from
+    every edge than the drawing allows for [m]; or None.
     """
 
     name: str
@@ -144,6 +148,8 @@ class Device:
     animation: Hook | None = None
     geometry: Hook | None = None
     Layout: type | None = None
+    features: Hook | None = None
+    etched: Hook | None = None
 
     def __post_init__(self) -> None:
         for name in ("Design", "Setting"):
@@ -250,6 +256,8 @@ def contract_breaches(device: Device) -> list[str]:
 def _layout_breaches(device: Device) -> list[str]:
     if (device.geometry is None) != (device.Layout is None):
         return ["geometry and Layout go together: give both or none"]
+    if device.geometry is None and (device.features or device.etched):
+        return ["features and etched are about a geometry: give geometry and Layout too"]
     if device.Layout is None:
         return []
     if not (isinstance(device.Layout, type) and issubclass(device.Layout, eqx.Module)):

@@ -2,14 +2,23 @@
 
 A name gives the rank of one sample; batches come from `jax.vmap`, or are `Lanes` where a function
 works on any batch shape elementwise. `ScalarLike` also takes Python and NumPy numbers.
+Within one call, axes of the same name have the same length: the tests check it (`jaxtyping_packages`).
 """
 
 from jaxtyping import Array, ArrayLike, Bool, Float, Int
 
 Scalar = Float[Array, ""]
 ScalarLike = Float[ArrayLike, ""]
-Vector = Float[Array, "n"]
-Matrix = Float[Array, "n m"]
+Vector = Float[Array, "_"]
+Matrix = Float[Array, "_ _"]
+PerUnknown = Float[Array, "unknowns"]
+Square = Float[Array, "unknowns unknowns"]
+PerMode = Float[Array, "modes"]
+PerFlexure = Float[Array, "flexures"]
+PerPush = Float[Array, "pushes"]
+Pair = Float[Array, "2"]
+Planar = Float[Array, "3"]  # two components and a rotation in the plane, or two forces and a moment
+PlanarMatrix = Float[Array, "3 3"]
 Lanes = Float[Array, "..."]
 Flag = Bool[Array, ""]
 Count = Int[Array, ""]

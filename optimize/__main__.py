@@ -13,6 +13,7 @@ from rich.console import Console
 
 from diffmicro import configure
 from diffmicro.command.codes import OF_SEARCH, Code
+from diffmicro.command.surrounding import surroundings_of, surroundings_text
 from diffmicro.design import run_study, summary
 from diffmicro.design.run import FolderRefused
 from optimize import COMPARED, PROGRAMS, STUDIES
@@ -59,8 +60,13 @@ def main(arguments: list[str] | None = None) -> int:
             found = module.run(seed=options.seed, out=out)
             shown = module.summary(found)
         else:
-            found = run_study(module.STUDY, seed=options.seed, out=out, resume=options.resume)
-            shown = summary(module.STUDY, found)
+            found = run_study(
+                module.STUDY, options.seed, out, resume=options.resume, around=surroundings_of
+            )
+            around = found.get("surroundings")
+            shown = "\n".join(
+                [summary(module.STUDY, found), *(surroundings_text(around) if around else ())]
+            )
     except FolderRefused as complaint:
         parser.error(str(complaint))
     if options.json:

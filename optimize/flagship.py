@@ -12,6 +12,7 @@ from typing import Any
 
 from rich.table import Table
 
+from diffmicro.command.surrounding import surroundings_of
 from diffmicro.design import Study, run_study
 from diffmicro.design.ending import STATUSES
 
@@ -23,7 +24,7 @@ def run(seed: int = 0, out: Path | None = None, progress: bool = True) -> dict[s
     found: dict[str, Any] = {}
     for name in FOUR:
         folder = None if out is None else out / name
-        found[name] = run_study(_study(name), seed=seed, out=folder, progress=progress)
+        found[name] = run_study(_study(name), seed, folder, progress, around=surroundings_of)
     worst = max((one["status"] for one in found.values()), key=STATUSES.index)
     return {"study": "flagship", "status": worst, "studies": found}
 
@@ -32,8 +33,9 @@ def summary(found: Mapping[str, Any]) -> Table:
     """One row a study."""
     columns = ("study", "objective", "published", "optimized", "status")
     table = Table(
-        *columns, "what binds (its price)", "gradient", "evaluations", "seconds", box=None
-    )
+        *columns, "what binds (its price)", "gradient", "good parts", "evaluations", "seconds",
+        box=None,
+    )  # fmt: skip
     for name, one in found["studies"].items():
         of = one["objective"]
         factor, unit = _study(name).show.get(of, (1.0, ""))
@@ -46,10 +48,19 @@ def summary(found: Mapping[str, Any]) -> Table:
             one["status"],
             "\n".join(_binding(one)) or "nothing",
             one["certificate"].get("verdict", "-"),
+            _parts(one.get("surroundings")),
             str(one["evaluations"]),
             f"{one['seconds']:.0f}",
         )
     return table
+
+
+def _parts(around: Mapping[str, Any] | None) -> str:
+    """The yield by the device's process, and whether the design is fragile."""
+    parts = None if around is None else around["parts"]
+    if around is None or parts is None:
+        return "-"
+    return f"{100 * parts['yield']:.3g} %" + (", fragile" if around["fragile"] else "")
 
 
 def _binding(one: Mapping[str, Any]) -> Sequence[str]:

@@ -2,11 +2,11 @@
 
 The fastest design of `wrmma_speed` stands at an edge twice: its start from rest is lost 0.003 % above its drive
 frequency, and the motion itself ends at a fold a few percent further (its gap collapses). So two things change
-here. The field is raised slowly (`start="ramp"`), which leads to the motion wherever there is one. And the
-search keeps a margin: the fold, along the drive frequency, stays a share of the frequency away. The share is
-raised until at least 95 % of fabricated parts (mass ratio +-2 %, gap +-1 um, tethered frequency +-2 %) move
-without impacts; the drive is given relative to the part's own tethered frequency. What is found is confirmed by
-parts that no search has seen, also with 1 % of scatter in the drive.
+here. The field is raised slowly (`start="ramp"`), which leads to the motion wherever there is one. And at least
+95 % of fabricated parts (mass ratio +-2 %, gap +-1 um, tethered frequency +-2 %) have to move without impacts; the
+drive is given relative to the part's own tethered frequency. The search (`fabrication.buildable`) keeps a margin
+to the fold along the drive frequency: as much as the fold's slopes say that parts take of it; a count corrects
+that. What is found is confirmed by parts that no search has seen, also with 1 % of scatter in the drive.
 """
 
 from collections.abc import Mapping
@@ -20,30 +20,24 @@ from matplotlib.figure import Figure
 from rich.table import Table
 
 from diffmicro import Tolerance, boundaries, margin, tolerances
-from diffmicro.design import Constraint, Problem, Result, device_problem, optimize_design, run_study
+from diffmicro.command.surrounding import parts_plain
+from diffmicro.design import Constraint, Problem, device_problem, run_study
 from diffmicro.devices import wrmma
-from diffmicro.fabrication import scatter
-from diffmicro.parameters import get
+from diffmicro.fabrication import buildable, scatter
+from diffmicro.fabrication.buildable import Round
 from diffmicro.sweep.grids import Batch
 from diffmicro.sweep.lanes import calculate, lane_function
 from optimize import wrmma_speed
 
 DEVICE = wrmma.DEVICE
-MARGINS = (0.06, 0.07, 0.08, 0.09, 0.10, 0.11, 0.12, 0.13, 0.14)
-"""Shares of the drive frequency that are kept, one after another. The steps are small, so that a search never has
-far to go: further away lie other motions, and branches that take long to follow."""
-
-AROUND = 0.15
-"""Share of every free parameter by which one search may move it."""
-
 WANTED = 0.95
 """Share of good parts, at the lower end of its interval."""
 
 BUDGET = 32
 """Evaluations of one search; each begins where the one before ended."""
 
-SEEN, UNSEEN = 500, 2000
-"""Parts that decide about the margin, and parts that confirm the result."""
+UNSEEN = 2000
+"""Parts that confirm the result."""
 
 LIMITS = wrmma_speed.CONSTRAINTS
 LOOSE = (*DEVICE.process, Tolerance("frequency_ratio", 0.01, kind="interval"))
@@ -52,16 +46,12 @@ LOOSE = (*DEVICE.process, Tolerance("frequency_ratio", 0.01, kind="interval"))
 COLORS = {"published": "0.45", "fastest": "#D55E00", "buildable": "#0072B2"}
 
 
-def problem(share: float, design: wrmma.Design, setting: wrmma.Setting) -> Problem:
-    """The fastest design near this one whose motion ends no nearer than this share of the drive frequency."""
-    kept = Constraint(margin("frequency_ratio"), ">=", share)
-    free = {}
-    for name, (low, high) in wrmma_speed.FREE.items():
-        here = float(get(design, setting, name))
-        free[name] = (max(low, (1 - AROUND) * here), min(high, (1 + AROUND) * here))
+def problem(design: wrmma.Design, setting: wrmma.Setting) -> Problem:
+    """The fastest design from this one on, whose motion has a margin along the drive frequency."""
+    kept = Constraint(margin("frequency_ratio"), ">=", 0.0)
     return device_problem(
         DEVICE,
-        free,
+        wrmma_speed.FREE,
         wrmma_speed.OBJECTIVE,
         (*LIMITS, kept),
         design=design,
@@ -74,38 +64,26 @@ def run(seed: int = 0, out: Path | None = None, progress: bool = True) -> dict[s
     folder = None if out is None else out / "fastest"
     fastest = run_study(wrmma_speed.STUDY, seed, folder, progress, random_designs=0)
     fast = fastest["optimized"]
-    design = wrmma.Design(**fast["design"])
-    setting = wrmma.Setting(**{**fast["setting"], "start": "ramp"})
-    searches = []
-    for share in MARGINS:
-        folder = None if out is None else out / f"margin_{round(100 * share)}"
-        result = optimize_design(
-            problem(share, design, setting),
-            method="sqp",
-            lanes=1,
-            budget=BUDGET,
-            seed=seed,
-            progress=progress,
-            out=folder,
-        )
-        best = result.optimized
-        design, setting = wrmma.Design(**best.design), wrmma.Setting(**best.setting)
-        found = _parts(design, setting, SEEN, seed)
-        searches.append({"margin": share, **_search(result), "yield": found["yield"]})
-        if found["low"] >= WANTED:
-            break
+    begin = problem(
+        wrmma.Design(**fast["design"]), wrmma.Setting(**{**fast["setting"], "start": "ramp"})
+    )
+    built = buildable(
+        begin, WANTED, reserved=True, method="sqp", lanes=1, budget=BUDGET, parts=UNSEEN,
+        seed=seed, progress=progress, out=out,
+    )  # fmt: skip
     sides = {
         "published": fastest["published"],
-        "fastest": fastest["optimized"],
-        "buildable": result.json("")["optimized"],
+        "fastest": fast,
+        "buildable": built.result.json("")["optimized"],
     }
     designs = {name: _judged(name, side, seed) for name, side in sides.items()}
     found = {
         "study": "wrmma_buildable",
-        "status": result.status if designs["buildable"]["parts"]["low"] >= WANTED else "stopped",
+        "status": built.status,
+        "reason": built.reason,
         "designs": designs,
-        "searches": searches,
-        "evaluations": fastest["evaluations"] + sum(one["evaluations"] for one in searches),
+        "searches": [_search(one) for one in built.rounds],
+        "evaluations": fastest["evaluations"] + built.evaluations,
     }
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
@@ -113,9 +91,12 @@ def run(seed: int = 0, out: Path | None = None, progress: bool = True) -> dict[s
     return found
 
 
-def _search(result: Result) -> dict[str, Any]:
+def _search(one: Round) -> dict[str, Any]:
+    result, counted = one.result, one.confirmed or one.counted
     known = {"status": result.status, "evaluations": result.evaluations, "reason": result.reason}
-    return known | {"velocity": result.optimized.response["velocity"]}
+    kept = {limit: reserve.loss for limit, reserve in one.reserves.items()}
+    velocity = result.optimized.response["velocity"]
+    return known | {"reserves": kept, "yield": counted.share, "velocity": velocity}
 
 
 def _judged(name: str, side: Mapping[str, Any], seed: int) -> dict[str, Any]:
@@ -136,17 +117,13 @@ def _judged(name: str, side: Mapping[str, Any], seed: int) -> dict[str, Any]:
         "end": None
         if nearest is None
         else {"kind": nearest.kind, "at": nearest.at, "away": nearest.distance},
-        "parts": _parts(design, setting, UNSEEN, 1000 + seed),
-        "parts_loose": _parts(design, setting, UNSEEN, 2000 + seed, LOOSE),
+        "parts": _parts(design, setting, 1000 + seed, DEVICE.process),
+        "parts_loose": _parts(design, setting, 2000 + seed, LOOSE),
     }
 
 
 def _parts(
-    design: wrmma.Design,
-    setting: wrmma.Setting,
-    count: int,
-    seed: int,
-    deviating: tuple[Tolerance, ...] = DEVICE.process,
+    design: wrmma.Design, setting: wrmma.Setting, seed: int, deviating: tuple[Tolerance, ...]
 ) -> dict[str, Any]:
     found = tolerances(
         DEVICE,
@@ -154,17 +131,11 @@ def _parts(
         LIMITS,
         design=design,
         setting=setting,
-        parts=count,
+        parts=UNSEEN,
         seed=seed,
         gradients=False,
     )
-    return {
-        "yield": found.share,
-        "low": found.low,
-        "high": found.high,
-        "causes": found.causes,
-        "parts": count,
-    }
+    return parts_plain(found)
 
 
 def summary(found: Mapping[str, Any]) -> Table:

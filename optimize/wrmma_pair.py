@@ -35,6 +35,7 @@ from diffmicro.design import (
     points_problem,
 )
 from diffmicro.devices import wrmma
+from diffmicro.plot.design import mark_fragile
 
 FIELDS = {"3 mT": 3e-3, "5 mT": 5e-3}
 STILL = 1e-6
@@ -126,6 +127,7 @@ def draw(result: Result, path: Path) -> None:
         axis.axhline(0, color="black", linewidth=0.6)
         axis.set(title=name, xlabel="drive frequency [Hz]", ylabel="velocity [mm/s]")
     axes[0].legend(frameon=False, fontsize=8)
+    mark_fragile(figure, result)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
 

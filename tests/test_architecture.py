@@ -54,6 +54,7 @@ STAGES = [
         "drawing",
         "gpu",
         "plot",
+        "process",
         "testing",
     },
     {"report"},

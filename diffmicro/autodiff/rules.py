@@ -12,7 +12,7 @@ without a word. An operation of JAX has its rule for good, so here is one. It co
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -107,12 +107,15 @@ class _Lanes(NamedTuple):
         return jax.vmap(one, in_axes=(0, list(self.axes), axes))(list(values), list(leaves), along)
 
 
+Value = TypeVar("Value")
+"""An array where numbers are calculated, its shape where only shapes are."""
+
 _operation = Primitive("known")
 _operation.multiple_results = True
 
 
 @_operation.def_impl
-def _first(*operands: Array, rule: Any, count: int) -> list[Array]:
+def _first(*operands: Value, rule: Any, count: int) -> list[Value]:
     del rule
     return list(operands[:count])
 

@@ -12,6 +12,7 @@ import typer
 
 from diffmicro.command.codes import Code
 from diffmicro.command.designing import COMMANDS
+from diffmicro.command.examples import epilog, tries
 from diffmicro.command.options import (
     Device,
     Figure,
@@ -19,6 +20,7 @@ from diffmicro.command.options import (
     Names,
     Points,
     Precision,
+    Rules,
     Steps,
     TableFile,
     Words,
@@ -37,7 +39,6 @@ app = typer.Typer(
     name="diffmicro",
     help="Differentiable simulator for microrobots: evaluate devices, sweep their parameters.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
@@ -71,10 +72,10 @@ def list_devices() -> None:
     console().print(devices_table())
 
 
-@app.command()
+@app.command(epilog=epilog("show"))
 @reporting
 def show(device: Device) -> None:
-    """Parameters and responses of a device: default, unit, allowed range, symbol, source."""
+    """Parameters and responses of a device: default, unit, allowed range, symbol, source; what to try."""
     from diffmicro.command import output, words
 
     module = words.device(device)
@@ -84,12 +85,15 @@ def show(device: Device) -> None:
             page.print(output.parameters_table(kind, kind.__name__))
             page.print()
     page.print(output.responses_table(module))
-    for line in (*output.alias_lines(module), *output.drawing_lines(module)):
+    for line in (*output.alias_lines(module), *output.drawing_lines(module, device)):
         page.print()
         page.print(line, soft_wrap=True)
+    page.print("\nTry this")
+    for line in tries(module, device):
+        page.print(f"  {line}", soft_wrap=True)
 
 
-@app.command()
+@app.command(epilog=epilog("evaluate"))
 @reporting
 def evaluate(
     device: Device,
@@ -157,7 +161,7 @@ def evaluate(
     return Code.OK
 
 
-@app.command()
+@app.command(epilog=epilog("sweep"))
 @reporting
 def sweep(
     device: Device,
@@ -216,10 +220,10 @@ def merge(
 
 
 for _name, _command in COMMANDS.items():
-    app.command(_name)(reporting(_command))
+    app.command(_name, epilog=epilog(_name))(reporting(_command))
 
 
-@app.command()
+@app.command(epilog=epilog("draw"))
 @reporting
 def draw(
     subject: Annotated[
@@ -236,15 +240,19 @@ def draw(
     grid: Annotated[
         str | None, typer.Option(metavar="0.1nm", help="Grid of the coordinates in .gds.")
     ] = None,
+    rules: Rules = None,
 ) -> int:
-    """The device as a mask, as polylines with true arcs, as a solid, or as a picture with its dimensions."""
+    """The device as a mask, as polylines with true arcs, as a solid, or as a picture with its dimensions.
+
+    It shows the part as it comes out; with --rules what has to be drawn, so that the etch leaves that part.
+    """
     from diffmicro.command.drawing import run_draw
 
     start_program(64)
-    return run_draw(subject, pairs or [], out, tolerance, grid)
+    return run_draw(subject, pairs or [], out, tolerance, grid, rules)
 
 
-@app.command()
+@app.command(epilog=epilog("animate"))
 @reporting
 def animate(
     device: Device,
@@ -272,7 +280,7 @@ def animate(
     return Code.OK
 
 
-@app.command()
+@app.command(epilog=epilog("doctor"))
 @reporting
 def doctor(
     devices: Annotated[

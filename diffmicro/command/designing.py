@@ -6,10 +6,15 @@ from typing import Annotated, Any
 import typer
 
 from diffmicro.command.options import (
+    Common,
     Device,
     Figure,
+    Good,
     Method,
     Points,
+    Robust,
+    Rules,
+    Scatter,
     Steps,
     TableFile,
     Words,
@@ -96,16 +101,14 @@ def optimize(
     subject: Annotated[
         list[str] | None, typer.Option(metavar="'min_gap>1e-6'", help="A constraint.")
     ] = None,
-    robust: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="key=5%",
-            help="Fabrication scatters: deviation, or +-5% interval; each entry of a vector.",
-        ),
-    ] = None,
+    robust: Robust = None,
     measure: Annotated[
         str, typer.Option(help="What --robust looks at: mean, quantile (the worst 10 %), worst.")
     ] = "mean",
+    rules: Rules = None,
+    good: Good = None,
+    scatter: Scatter = None,
+    common: Common = None,
     method: Annotated[
         str,
         typer.Option(
@@ -125,27 +128,31 @@ def optimize(
     """The best design within bounds and constraints, by gradients.
 
     It ends ok: an optimum; stopped: better than the start, but no optimum (why is said); not_converged: nothing
-    feasible or better (exit code 3).
+    feasible or better (exit code 3). With --yield it ends so only where parts that decided about nothing confirm
+    the share, by the lower end of its interval at 95 %. Without --scatter and --common the device's own process is
+    taken.
     """
     from diffmicro.command.optimizing import run_optimize
+    from diffmicro.command.yielding import Fabrication
 
     start_program(64)
     goals = {"maximize": maximize, "minimize": minimize}
     options: dict[str, Any] = {"budget": budget, "seed": seed, "method": method, "resume": resume}
     if lanes is not None:
         options["lanes"] = lanes
-    scatter = (robust or [], measure)
     return run_optimize(
         device,
         pairs or [],
         goals,
         free or [],
         subject or [],
-        scatter,
+        (robust or [], measure),
         out,
         json,
         options,
         surroundings,
+        rules,
+        Fabrication(good, scatter or [], common or []),
     )
 
 
@@ -176,18 +183,13 @@ def tolerances(
         str, typer.Argument(metavar="DEVICE|RUN", help="Or an optimization's folder.")
     ],
     pairs: Words = None,
-    scatter: Annotated[
-        list[str] | None,
-        typer.Option(metavar="key=1um", help="Standard deviation, also 2%; +-1um for an interval."),
-    ] = None,
-    common: Annotated[
-        list[str] | None,
-        typer.Option(metavar="etch=0.3um:a-2,b+2", help="One cause that moves several fields."),
-    ] = None,
+    scatter: Scatter = None,
+    common: Common = None,
     limit: Annotated[
         list[str] | None,
         typer.Option("--subject", metavar="'velocity>8mm/s'", help="What a good part keeps."),
     ] = None,
+    rules: Rules = None,
     parts: Annotated[int, typer.Option(min=20, help="Parts to calculate at most.")] = 2000,
     seed: Annotated[int, typer.Option(min=0, help="Of the random parts.")] = 0,
     gradients: Annotated[
@@ -198,14 +200,15 @@ def tolerances(
 ) -> int:
     """Share of good parts under tolerances, with its interval, and what the bad ones fail by.
 
-    A good part ends ok and keeps every limit. Without --scatter and --common the device's own process is taken.
+    A good part ends ok and keeps every limit. --rules has the scatter of the etch as a common cause of
+    each layer. Without it, --scatter and --common the device's own process is taken.
     """
     from diffmicro.command.fabricating import run_tolerances
 
     start_program(64)
     options: dict[str, Any] = {"parts": parts, "seed": seed, "gradients": gradients}
     return run_tolerances(
-        subject, pairs or [], scatter or [], common or [], limit or [], options, json, plot
+        subject, pairs or [], scatter or [], common or [], limit or [], options, json, plot, rules
     )
 
 

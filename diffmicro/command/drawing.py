@@ -8,24 +8,39 @@ from rich.text import Text
 from diffmicro.command import words
 from diffmicro.command.codes import Code
 from diffmicro.command.output import console
-from diffmicro.command.runs import of_run
+from diffmicro.command.ruling import check_layers, process_of
+from diffmicro.command.runs import Kept, of_run
 from diffmicro.command.words import BadInput
 from diffmicro.parameters import describe
 from diffmicro.units import in_si, readable
 
+MASKS = (".gds", ".dxf")
+"""Endings of files that something is made by."""
+
 
 def run_draw(
-    subject: str, pairs: Sequence[str], out: Path, tolerance: str | None, grid: str | None
+    subject: str,
+    pairs: Sequence[str],
+    out: Path,
+    tolerance: str | None,
+    grid: str | None,
+    rules: Path | None = None,
 ) -> int:
-    """Draw a device, or the result of an optimization, and say what the drawing shows."""
-    from diffmicro.drawing import draw
+    """Draw a device, or the result of an optimization, and say what the drawing shows.
+
+    rules: file of those that the mask is drawn for. Masks of a run with rules are drawn for these.
+    """
+    from diffmicro.drawing import draw, geometry
+    from diffmicro.process import process_from
     from diffmicro.shapes import Angle
 
-    name, kept, _ = of_run(Path(subject)) if Path(subject).is_dir() else (subject, {}, [])
-    device = words.device(name)
-    given = words.split(pairs)
-    layout, rest = words.layout(device, given)
-    point = words.point(device, {**kept, **rest})
+    run = of_run(Path(subject)) if Path(subject).is_dir() else Kept(subject)
+    device = words.device(run.device)
+    layout, rest = words.layout(device, {**run.layout, **words.split(pairs)})
+    point = words.point(device, {**run.fields, **rest})
+    process = process_of(rules)
+    if process is None and run.rules is not None and out.suffix.lower() in MASKS:
+        process = process_from(run.rules)
     if not out.parent.is_dir():
         raise BadInput(f"The folder {out.parent} does not exist.")
     sizes = {
@@ -34,10 +49,16 @@ def run_draw(
         if text is not None
     }
     try:
-        shown = draw(device, out, point.design, layout, **sizes)
+        if process is not None:
+            check_layers(device, process, geometry(device, point.design, layout).layers)
+        shown = draw(device, out, point.design, layout, process=process, **sizes)
+    except BadInput:
+        raise
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
     page = console(stderr=True)
+    if process is not None:
+        page.print(Text(shown.notes[-1]), soft_wrap=True)
     unused = [key for key in rest if key in describe(device.Setting) or key in words.NUMERICS]
     if unused:
         page.print(Text(f"{', '.join(unused)}: no part of the drawing."))

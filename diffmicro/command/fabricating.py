@@ -14,7 +14,8 @@ from diffmicro.command import words
 from diffmicro.command.codes import Code
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
-from diffmicro.command.runs import of_run
+from diffmicro.command.ruling import check_layers, layers_of, process_of
+from diffmicro.command.runs import Kept, of_run
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
 from diffmicro.tolerance import Tolerance
@@ -33,27 +34,34 @@ def run_tolerances(
     options: Mapping[str, Any],
     as_json: bool,
     plot: Path | None,
+    rules: Path | None = None,
 ) -> int:
-    """Calculate the yield and show it. subject: a device, or the folder of an optimization."""
+    """Calculate the yield and show it. subject: a device, or the folder of an optimization. rules: file."""
     from diffmicro.fabrication import tolerances
+    from diffmicro.process import etch_tolerances
 
     check_figure(plot)
     given = words.split(pairs)
-    name, kept, bounds = of_run(Path(subject)) if Path(subject).is_dir() else (subject, {}, [])
-    device = words.device(name)
-    point = words.point(device, {**kept, **given})
+    run = of_run(Path(subject)) if Path(subject).is_dir() else Kept(subject)
+    device, process, layout = words.device(run.device), process_of(rules), None
+    if process is not None:
+        layout, given = words.layout(device, {**run.layout, **given})
+    point = words.point(device, {**run.fields, **given})
     note_cautions(device, point)
     if point.numerics:
         raise BadInput(f"{', '.join(point.numerics)}: tolerances chooses its own numerics.")
     deviating = [scatter_of(device, text) for text in scatter] + [
         common_of(device, t) for t in common
     ]
+    if process is not None:
+        check_layers(device, process, layers_of(device, point.design, layout))
+        deviating += _said(etch_tolerances, device, process, point.design, layout)
     deviating = deviating or list(device.process)
     if not deviating:
         raise BadInput(
             f"Nothing deviates: {device.name} has no process of its own; give --scatter key=2%."
         )
-    every = [limit_of(device, text) for text in (*bounds, *limits)]
+    every = [limit_of(device, text) for text in (*run.limits, *limits)]
     try:
         found = tolerances(
             device, deviating, every, design=point.design, setting=point.setting, **options

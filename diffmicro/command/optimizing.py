@@ -19,11 +19,14 @@ from diffmicro.command import words
 from diffmicro.command.codes import OF_SEARCH
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
+from diffmicro.command.ruling import check_layers, is_rule, layers_of, process_of, rule_texts
 from diffmicro.command.surrounding import surroundings_of, surroundings_text
 from diffmicro.command.words import BadInput
+from diffmicro.command.yielding import DEFAULT, Fabrication, yield_plain, yield_text
 
 if TYPE_CHECKING:
     from diffmicro.design import Objective, Problem, Tolerance
+    from diffmicro.process import Process
 
 
 def run_optimize(
@@ -37,12 +40,16 @@ def run_optimize(
     as_json: bool,
     options: Mapping[str, Any],
     around: bool = True,
+    rules: Path | None = None,
+    made: Fabrication = DEFAULT,
 ) -> int:
     """Solve the problem and show it. `goals`: goal -> response, of which one is given.
 
-    scatter: words of --robust, and the measure. around: also look at what lies around the optimum.
+    scatter: words of --robust, and the measure. around: also look at what lies around the optimum. rules: file.
+    made: how parts deviate, and how many are to be good.
     """
     from diffmicro.design import Objective, optimize_design
+    from diffmicro.fabrication import buildable
 
     module = words.device(device)
     known = words.responses(module)
@@ -55,30 +62,42 @@ def run_optimize(
     ranges = [*free, *(pair for pair in pairs if ":" in pair)]
     if not ranges:
         raise BadInput("Nothing is free: give --free key=low:high.")
-    fixed = words.point(module, words.split([pair for pair in pairs if ":" not in pair]))
+    given_words = words.split([pair for pair in pairs if ":" not in pair])
+    process, layout = process_of(rules), None
+    if process is not None:
+        layout, given_words = words.layout(module, given_words)
+    fixed = words.point(module, given_words)
     note_cautions(module, fixed)
+    if process is not None:
+        check_layers(module, process, layers_of(module, fixed.design, layout))
     if fixed.numerics:
         raise BadInput(f"{', '.join(fixed.numerics)}: optimize chooses its own numerics.")
     objective = Objective(response, goal)  # type: ignore[arg-type]
     try:
-        problem = _problem(module, fixed, ranges, objective, subject, scatter)
+        problem = _problem(module, fixed, ranges, objective, subject, scatter, (process, layout))
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
+    deviating, counted = made.deviating(module), None
     try:
-        result = optimize_design(problem, out=out, **options)
+        if made.good is None:
+            result = optimize_design(problem, out=out, **options)
+        else:
+            counted = buildable(problem, made.good, deviating, out=out, **options)
+            result = counted.result
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
     study = result.json(f"{device} {goal} {response}")
+    study |= {} if counted is None else yield_plain(counted)
     if around:
-        best = words.point(module, {**result.optimized.design, **result.optimized.setting})
-        study["surroundings"] = surroundings_of(result, module, best.design, best.setting)
-    if out is not None:
+        limits, parts = (None, None) if counted is None else (counted.limits, counted.parts)
+        study["surroundings"] = surroundings_of(result, deviating, limits, parts)
+    if out is not None and counted is None:
         _draw(module, problem, out)
     if as_json:
         print(json.dumps(study, allow_nan=False))
     else:
-        _print(study, response)
-    return OF_SEARCH[result.status]
+        _print(study, response, words.unit_of_response(module, response))
+    return OF_SEARCH[study["status"]]
 
 
 def _draw(module: Device, problem: "Problem", out: Path) -> None:
@@ -100,8 +119,9 @@ def _problem(
     objective: "Objective",
     subject: Sequence[str],
     scatter: tuple[Sequence[str], str],
+    made_by: "tuple[Process | None, Any]",
 ) -> "Problem":
-    """The problem that the words state; ValueError where they state none."""
+    """The problem that the words state; ValueError where they state none. made_by: process and layout."""
     from diffmicro.design import device_problem, parse_constraint, robust_problem
 
     bounds = _bounds(module, ranges)
@@ -120,6 +140,8 @@ def _problem(
         constraints,
         design=fixed.design,
         setting=fixed.setting,
+        process=made_by[0],
+        layout=made_by[1],
     )
     if tolerances:
         names = [key.partition("[:]")[0] for key in held]
@@ -183,23 +205,26 @@ def _field(key: str) -> str:
     return key.partition("[")[0]
 
 
-def _print(study: dict[str, Any], response: str) -> None:
+def _print(study: dict[str, Any], response: str, unit: str) -> None:
     page = console()
     table = Table("", "before", "after", box=None)
     before, after = study["published"], study["optimized"]
     for name in study["variables"]:
         table.add_row(name, _number(before["variables"][name]), _number(after["variables"][name]))
-    named = (constraint["of"] for constraint in study["constraints"].values())
+    others = {n: c for n, c in study["constraints"].items() if not is_rule(c)}
+    named = (constraint["of"] for constraint in others.values())
     for name in dict.fromkeys([response, *named]):
         table.add_row(name, _number(before["response"][name]), _number(after["response"][name]))
     page.print(table)
-    for name, constraint in study["constraints"].items():
+    for name, constraint in others.items():
         text = f"constraint {name}: value {_number(constraint['value'])}, "
         if constraint["binds"]:
             text += f"binds; multiplier {_number(constraint['multiplier'])}"
         else:
             text += f"slack {_number(constraint['slack'])}"
         page.print(Text(text))
+    for line in rule_texts(study["constraints"], response, unit):
+        page.print(Text(line))
     for name, bound in study["bounds"].items():
         page.print(
             Text(
@@ -211,6 +236,8 @@ def _print(study: dict[str, Any], response: str) -> None:
     page.print(Text(f"status: {study['status']}, by {study['method']}. {study['reason']}"))
     page.print(Text(f"gradient there: {certificate['verdict']}. {certificate['reason']}"))
     page.print(f"{study['evaluations']} evaluations in {study['seconds']} s")
+    for line in yield_text(study["yield"], response) if "yield" in study else ():
+        page.print(Text(line))
     for line in surroundings_text(study["surroundings"]) if study.get("surroundings") else ():
         page.print(Text(line))
 

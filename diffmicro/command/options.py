@@ -11,7 +11,17 @@ import typer
 
 from diffmicro.command.codes import Code
 
-Device = Annotated[str, typer.Argument(help="A name from `diffmicro list`.")]
+
+def _devices(incomplete: str) -> list[str]:
+    """Names that a shell may complete to."""
+    from diffmicro.devices import origins
+
+    return [name for name in origins() if name.startswith(incomplete)]
+
+
+Device = Annotated[
+    str, typer.Argument(help="A name from `diffmicro list`.", autocompletion=_devices)
+]
 Words = Annotated[
     list[str] | None,
     typer.Argument(
@@ -31,6 +41,28 @@ Figure = Annotated[
 ]
 Points = Annotated[
     Path | None, typer.Option(metavar="data.csv", help="Measured points to draw over the figure.")
+]
+Rules = Annotated[
+    Path | None, typer.Option(metavar="FILE.toml", help="Rules of the fabrication process.")
+]
+Robust = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="key=5%",
+        help="Fabrication scatters: deviation, or +-5% interval; each entry of a vector.",
+    ),
+]
+Good = Annotated[
+    float | None,
+    typer.Option("--yield", metavar="0.95", help="Share of parts to be good; counted at the end."),
+]
+Scatter = Annotated[
+    list[str] | None,
+    typer.Option(metavar="key=1um", help="Standard deviation, also 2%; +-1um for an interval."),
+]
+Common = Annotated[
+    list[str] | None,
+    typer.Option(metavar="etch=0.3um:a-2,b+2", help="One cause that moves several fields."),
 ]
 Precision = Annotated[int, typer.Option(help="Bits of a number: 32 or 64.")]
 

@@ -99,13 +99,13 @@ def _times(value: Any, factor: float) -> Any:
     return float(f"{value * factor:.12g}")
 
 
-def drawing_lines(module: Device) -> list[str]:
-    """Where to see the dimensions of a device; nothing for one that has no geometry."""
+def drawing_lines(module: Device, named: str) -> list[str]:
+    """Where to see the dimensions of a device, `named` as on the command line; nothing without a geometry."""
     if module.geometry is None:
         return []
     from diffmicro.drawing import geometry
 
-    start = f"Dimensions as arrows: diffmicro draw {module.name} --out {module.name}.png"
+    start = f"Dimensions as arrows: diffmicro draw {named} --out {module.name}.png"
     try:
         known = geometry(module).dimensions
     except ValueError as complaint:  # the published design may have no dimensions

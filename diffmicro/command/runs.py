@@ -1,22 +1,39 @@
 """What the folder of an optimization holds, for commands that go on from its result."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from diffmicro.command.words import BadInput
 
 
-def of_run(folder: Path) -> tuple[str, dict[str, Any], list[str]]:
-    """Device, values of all fields and limits of an optimization's result."""
+class Kept(NamedTuple):
+    """What a command goes on from. fields: of design and setting. limits: of responses. layout: fields of the
+    drawing's. rules: of a process, as a table; None where the run had none."""
+
+    device: str
+    fields: Mapping[str, Any] = {}
+    limits: tuple[str, ...] = ()
+    layout: Mapping[str, Any] = {}
+    rules: Mapping[str, Any] | None = None
+
+
+def of_run(folder: Path) -> Kept:
+    """Device, values of all fields, limits, layout and rules of an optimization's result."""
     try:
         config = json.loads((folder / "config.json").read_text())
         result = json.loads((folder / "result.json").read_text())
-        (point,) = config["about"]["points"]
+        about = config["about"]
+        (point,) = about["points"]
         best = result["optimized"]
+        of_rules = {text for text, c in result["constraints"].items() if "rule" in c}
+        # A search for a yield keeps more of a limit than its parts have to.
+        kept = about.get("limits", list(result["constraints"]))
+        limits = tuple(t for t in kept if t not in of_rules and not t.startswith("margin("))
         fields = {**best["design"], **best["setting"]}
-        return point["device"], fields, list(result["constraints"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return Kept(point["device"], fields, limits, about.get("layout", {}), about.get("rules"))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise BadInput(
             f"{folder} is no folder of a finished optimization of one device; it needs config.json and "
             "result.json."

@@ -1,46 +1,85 @@
 """What lies around an optimum, for results that are printed: ends, yield, start, and whether it is fragile."""
 
+import dataclasses
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from diffmicro._device import Device
-
 if TYPE_CHECKING:
-    from diffmicro.design import Result
+    from diffmicro.design import Constraint, Result, Tolerance
+    from diffmicro.design.problem import Place
+    from diffmicro.fabrication import Yield
 
 
 def surroundings_of(
-    result: "Result", device: Device, design: Any, setting: Any
+    result: "Result",
+    deviating: "Sequence[Tolerance] | None" = None,
+    limits: "Sequence[Constraint] | None" = None,
+    counted: "Yield | None" = None,
 ) -> dict[str, Any] | None:
-    """The surroundings of a result's design as plain values; None where the result is no design that holds."""
+    """The surroundings of a result's design as plain values; None where the result is no design that holds.
+
+    deviating: by default the device's process. limits: what parts keep, by default the problem's. counted: the
+    yield, where it is known. Of several operating points each has its own, under `points`.
+    """
+    places = result.problem.places(result.variables)
+    if not result.feasible or not places:
+        return None
+    limits = result.problem.constraints if limits is None else limits
+    print("looking at ends and tolerances around the optimum ...", file=sys.stderr, flush=True)
+    found = {
+        place.label: _of_place(result, place, deviating, _own(place.label, limits), counted)
+        for place in places
+    }
+    if list(found) == [""]:
+        return found[""]
+    fragile = [f"{label}: {why}" for label, one in found.items() for why in one["fragile"]]
+    return {"points": found, "fragile": fragile}
+
+
+def _own(label: str, limits: "Sequence[Constraint]") -> "list[Constraint]":
+    """The limits of the responses of one operating point."""
+    start = f"{label}." if label else ""
+    own = [limit for limit in limits if limit.response.startswith(start)]
+    return [dataclasses.replace(c, response=c.response.removeprefix(start)) for c in own]
+
+
+def _of_place(
+    result: "Result",
+    place: "Place",
+    deviating: "Sequence[Tolerance] | None",
+    limits: "Sequence[Constraint]",
+    counted: "Yield | None",
+) -> dict[str, Any]:
     from diffmicro.fabrication.surroundings import surroundings
 
-    if not result.feasible:
-        return None
-    problem = result.problem
-    keys = [name.partition("[")[0] for name in problem.names]
-    print("looking at ends and tolerances around the optimum ...", file=sys.stderr, flush=True)
-    found = surroundings(device, design, setting, keys, problem.constraints)
-    parts = None
-    if found.parts is not None:
-        parts = {
-            "yield": found.parts.share,
-            "low": found.parts.low,
-            "high": found.parts.high,
-            "parts": found.parts.parts,
-            "causes": found.parts.causes,
-        }
+    keys = [name.partition("[")[0] for name in result.problem.names]
+    found = surroundings(
+        place.device, place.design, place.setting, keys, limits,
+        deviating=deviating, allowed=place.allowed, counted=counted,
+    )  # fmt: skip
     return {
         "start": found.start,
         "ends": [end._asdict() for end in found.ends],
-        "parts": parts,
+        "parts": None if found.parts is None else parts_plain(found.parts),
         "fragile": list(found.fragile),
     }
 
 
+def parts_plain(parts: "Yield") -> dict[str, Any]:
+    """A yield as plain values."""
+    names = ("low", "high", "parts", "causes")
+    return {"yield": parts.share, **{name: getattr(parts, name) for name in names}}
+
+
 def surroundings_text(found: Mapping[str, Any]) -> list[str]:
     """The same in lines."""
+    if "points" in found:
+        return [
+            f"{label}: {line}"
+            for label, one in found["points"].items()
+            for line in surroundings_text(one)
+        ]
     lines = []
     if found["start"]:
         lines.append(f"it starts by: {found['start']}")
@@ -52,12 +91,15 @@ def surroundings_text(found: Mapping[str, Any]) -> list[str]:
         own = f"; parts deviate by {100 * end['tolerance']:.3g} %" if end["tolerance"] else ""
         lines.append(f"along {end['key']}: {reach}{own}")
     if found["parts"]:
-        own = found["parts"]
-        causes = ", ".join(f"{c} {100 * s:.3g} %" for c, s in own["causes"].items())
-        share = f"{100 * own['yield']:.4g} % ({100 * own['low']:.4g} to {100 * own['high']:.4g})"
+        causes = ", ".join(f"{c} {100 * s:.3g} %" for c, s in found["parts"]["causes"].items())
         lines.append(
-            f"good parts by the device's process: {share}"
-            + (f"; bad by {causes}" if causes else "")
+            f"good parts: {parts_text(found['parts'])}" + (f"; bad by {causes}" if causes else "")
         )
     lines += [f"fragile: {why}" for why in found["fragile"]]
     return lines
+
+
+def parts_text(parts: Mapping[str, Any]) -> str:
+    """`97 % (96.1 to 97.7) of 2000`."""
+    share, low, high = (100 * parts[name] for name in ("yield", "low", "high"))
+    return f"{share:.4g} % ({low:.4g} to {high:.4g}) of {parts['parts']}"

@@ -14,8 +14,10 @@ import numpy as np
 from diffmicro._device import Device
 from diffmicro.design.points import Point, points_problem
 from diffmicro.design.problem import Constraint, Objective, Problem, Quantity, Variable
+from diffmicro.design.ruled import ruled_problem
 from diffmicro.devices import as_device
 from diffmicro.parameters import check, get
+from diffmicro.process.values import Process
 
 
 def device_problem(
@@ -28,12 +30,15 @@ def device_problem(
     setting: Any = None,
     tied: Mapping[str, Callable[[Mapping[str, Any]], Any]] | None = None,
     quantities: Mapping[str, Quantity] | None = None,
+    process: Process | None = None,
+    layout: Any = None,
     **numerics: Any,
 ) -> Problem:
     """The problem of choosing the `free` fields (name -> bounds) of a device's Design and Setting.
 
     A field of several numbers gives one variable an entry, `hinge[0]` one entry, `hinge[:]` one number for
     all. `tied`: fields that follow from the variables, field -> function of {variable: value}.
+    `process`: its rules are constraints on the geometry that `layout` completes, see `design.ruled`.
     It starts from `design` and `setting`, the published ones by default. `numerics` go to `respond`.
     """
     device = as_device(device)
@@ -72,7 +77,8 @@ def device_problem(
     point = Point(device, design, setting, place)
     for side in ("low", "high"):  # where both ends of every range are allowed, all values are
         check("device_problem", *point.at({v.name: getattr(v, side) for v in variables}))
-    return points_problem(variables, [point], objective, constraints, quantities, **numerics)
+    problem = points_problem(variables, [point], objective, constraints, quantities, **numerics)
+    return problem if process is None else ruled_problem(problem, point, process, layout)
 
 
 class Entry(NamedTuple):

@@ -192,6 +192,7 @@ def _constraints(problem: Problem, found: Ending) -> dict[str, dict[str, Any]]:
             "slack": slack if math.isfinite(slack) else None,
             "binds": bool(multiplier > 0),
             "multiplier": float(multiplier),
+            **constraint.price(float(multiplier)),
         }
     return shown
 

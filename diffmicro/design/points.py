@@ -22,6 +22,7 @@ from diffmicro.design.problem import (
     Constraint,
     Finished,
     Objective,
+    Place,
     Problem,
     Quantity,
     Variable,
@@ -94,6 +95,8 @@ def points_problem(
         made.finish,
         False,
         about,
+        lambda others: points_problem(variables, points, objective, others, quantities, **numerics),
+        lambda x: tuple(Place(p.label, p.device, *p.at(x), p.allowed) for p in points),
     )
 
 

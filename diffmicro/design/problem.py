@@ -106,6 +106,11 @@ class Constraint:
         """At least zero where the constraint holds."""
         return value - self.bound if self.sense == ">=" else self.bound - value
 
+    def price(self, multiplier: float) -> dict[str, Any]:
+        """What else a result says of it, given the gain per unit of its bound."""
+        del multiplier
+        return {}
+
     def __str__(self) -> str:
         return f"{self.response} {self.sense} {self.bound:g}"
 
@@ -152,6 +157,17 @@ class Sample(NamedTuple):
     verdict: Any
 
 
+class Place(NamedTuple):
+    """An operating point: its label (empty for the only one), the device, its design and setting; status words
+    that it may end with."""
+
+    label: str
+    device: Any
+    design: Any
+    setting: Any
+    allowed: tuple[str, ...] = ("ok",)
+
+
 @dataclass(frozen=True)
 class Problem:
     """Variables, objective, constraints, and how a point is evaluated.
@@ -162,6 +178,8 @@ class Problem:
     batched: whether a batch of lanes is worth its compilation; else they are evaluated in turn.
     finish: {variable: value} -> what a study reports of a design, with its full certificate.
     about: what else makes it this problem, in plain values: devices, what is held, tolerances.
+    under: constraints -> the same problem under these instead; None where it cannot be stated again.
+    places: {variable: value} -> the operating points there; none for a problem about no device.
     """
 
     variables: tuple[Variable, ...]
@@ -172,6 +190,10 @@ class Problem:
     finish: Callable[[dict[str, float]], "Finished"]
     batched: bool = True
     about: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    under: Callable[[Sequence[Constraint]], "Problem"] | None = field(default=None, compare=False)
+    places: Callable[[Mapping[str, Any]], tuple["Place", ...]] = field(
+        default=lambda x: (), compare=False
+    )
 
     @property
     def scales(self) -> np.ndarray:

@@ -1,5 +1,6 @@
 """What an optimization hands back: designs before and after, what holds the optimum, its history."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ class Result:
     optima: distinct local optima, best first: objective, variables, the limits that hold it, and how many starts
     ended there. starts: how many were begun (0: the method has none). unseen: probability that one more would
     end at an optimum that is not among them. idle: variables that changed nothing.
+    surroundings: what lies around the design, in plain values; None where it was not looked at.
     """
 
     problem: Problem
@@ -40,6 +42,7 @@ class Result:
     certified: float
     evaluations: int
     seconds: float
+    surroundings: Mapping[str, Any] | None = None
 
     @property
     def feasible(self) -> bool:
@@ -58,6 +61,7 @@ class Result:
                 "variables": variables,
             }
 
+        around = {} if self.surroundings is None else {"surroundings": self.surroundings}
         return {
             "study": study,
             "objective": self.problem.objective.response,
@@ -78,4 +82,5 @@ class Result:
             "remainder": None if self.remainder != self.remainder else self.remainder,
             "evaluations": self.evaluations,
             "seconds": round(self.seconds, 3),
+            **around,
         }

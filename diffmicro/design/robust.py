@@ -133,6 +133,8 @@ def robust_problem(
         values=made.values,
         finish=made.finish,
         about=about,
+        under=None,
+        places=lambda x: problem.places({**x, **fixed}),
     )
 
 

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +42,12 @@ def run_study(
     out: Path | None = None,
     progress: bool = True,
     resume: bool = False,
+    around: Callable[[Result], Mapping[str, Any] | None] | None = None,
     **changed: Any,
 ) -> dict[str, Any]:
-    """Solve, compare with random designs, draw. `changed` replaces options, or `random_designs`.
+    """Solve, look around the optimum, compare with random designs, draw.
+
+    around: what lies around the optimum, in plain values. `changed` replaces options, or `random_designs`.
 
     The run is kept in the folder `out`; `resume` goes on with the one that is there.
     """
@@ -54,6 +57,8 @@ def run_study(
     result = optimize_design(
         problem, seed=seed, progress=progress, out=out, resume=resume, **options
     )
+    if around is not None:
+        result = replace(result, surroundings=around(result))
     found = result.json(study.name)
     if count:
         found["random"] = random_search(problem, count, seed, progress=progress)._asdict()

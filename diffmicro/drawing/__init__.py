@@ -1,7 +1,7 @@
 """Drawings of devices as files: masks (GDS), polylines with true arcs (DXF), solids (STL), pictures (SVG, PNG).
 
 `geometry(device, design)` is the device as data, `draw` writes it to a file, and `fit_design` finds the design
-whose geometry a file shows.
+whose geometry a file shows. Given a `process`, all three are about the mask that its etch makes the design of.
 """
 
 from diffmicro.drawing.device import geometry

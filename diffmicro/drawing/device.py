@@ -7,15 +7,20 @@ import numpy as np
 
 from diffmicro._device import Device, hooked
 from diffmicro.devices import as_device
+from diffmicro.drawing.etching import drawn
 from diffmicro.drawing.overlaps import check_overlaps
 from diffmicro.parameters import check, is_traced
+from diffmicro.process.values import Process
 from diffmicro.rules import check_point
 from diffmicro.shapes import Geometry
 
 
-def geometry(device: Device | str, design: Any = None, layout: Any = None) -> Geometry:
+def geometry(
+    device: Device | str, design: Any = None, layout: Any = None, process: Process | None = None
+) -> Geometry:
     """What a design looks like, in SI; differentiable. layout: what the drawing needs beside it, see `Device`.
 
+    process: the geometry to draw, so that its etch leaves the design; without it that of the etched part.
     ValueError for a geometry that cannot be, where its numbers are known.
     """
     device = as_device(device)
@@ -36,4 +41,4 @@ def geometry(device: Device | str, design: Any = None, layout: Any = None) -> Ge
                 "published one."
             )
         check_overlaps(device.name, found)
-    return found
+    return found if process is None else drawn(device.name, found, process)

@@ -12,6 +12,7 @@ from diffmicro.drawing.device import geometry
 from diffmicro.drawing.masks import write_gds
 from diffmicro.drawing.meshes import write_stl
 from diffmicro.drawing.polylines import write_dxf
+from diffmicro.process.values import Process
 from diffmicro.shapes import Geometry
 
 FORMATS = (".gds", ".dxf", ".stl", ".svg", ".png", ".pdf")
@@ -32,9 +33,11 @@ def draw(
     *,
     tolerance: float | None = None,
     grid: float = GRID,
+    process: Process | None = None,
 ) -> Geometry:
     """Write the drawing of a design to a file, whole or not at all; what was drawn is returned.
 
+    process: what is drawn for it, so that its etch leaves the design; without it the design itself.
     tolerance: of polygons to arcs, for .gds and .stl [m]. grid: of coordinates in .gds [m].
     """
     device, path = as_device(device), Path(path)
@@ -45,7 +48,7 @@ def draw(
     for name, size in (("tolerance", tolerance), ("grid", grid)):
         if not 1e-12 <= size <= 1e-3:
             raise ValueError(f"{name} = {size} m is not allowed; it has to be from 1 pm to 1 mm.")
-    found = geometry(device, design, layout)
+    found = geometry(device, design, layout, process)
     write: dict[str, Callable[[Path], Any]] = {
         ".gds": lambda to: write_gds(found, to, device.name, tolerance=tolerance, grid=grid),
         ".dxf": lambda to: write_dxf(found, to),

@@ -24,6 +24,7 @@ from diffmicro.drawing.device import geometry
 from diffmicro.drawing.flat import Part, flat_parts
 from diffmicro.drawing.reading import Shape, read_shapes
 from diffmicro.parameters import describe, put
+from diffmicro.process.values import Process
 from diffmicro.shapes import Contour
 from diffmicro.shapes.contour import arc_of
 
@@ -57,8 +58,11 @@ def fit_design(
     keys: Sequence[str],
     design: Any = None,
     layout: Any = None,
+    process: Process | None = None,
 ) -> Fit:
     """The design that a file shows, in the parameters `keys`; everything else as in `design` and `layout`.
+
+    process: that the file was drawn for: what it shows is the design before its etch.
 
     ValueError where a part is missing, or where the drawing does not tell the keys apart.
     """
@@ -75,7 +79,8 @@ def fit_design(
     start = {key: jnp.asarray(getattr(design, key), float) for key in keys}
 
     def parts(values: Mapping[str, Array]) -> list[Part]:
-        return flat_parts(geometry(device, put(design, device.Setting(), values)[0], layout))
+        found = put(design, device.Setting(), values)[0]
+        return flat_parts(geometry(device, found, layout, process))
 
     missing = [part.name for part in parts(start) if part.name not in shapes]
     if missing:

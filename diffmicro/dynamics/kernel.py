@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.typing import ArrayLike
 
 
 class Kernel(NamedTuple):
@@ -75,8 +76,9 @@ def _where_needed(
     def _lanes(
         size: int, batched: list, everywhere: Array, needed: Array, spare: Any, operands: tuple
     ) -> tuple:
-        def in_lanes(x: Array, has_lanes: bool) -> Array:
-            return x if has_lanes else jnp.broadcast_to(x, (size, *jnp.shape(x)))
+        def in_lanes(x: ArrayLike, has_lanes: bool) -> Array:
+            x = jnp.asarray(x)
+            return x if has_lanes else jnp.broadcast_to(x, (size, *x.shape))
 
         needed = in_lanes(needed, batched[1])
         spare = jax.tree.map(in_lanes, spare, batched[2])

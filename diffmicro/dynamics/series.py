@@ -18,6 +18,10 @@ from typing import Any, NoReturn
 import jax.numpy as jnp
 from jax import Array
 
+Number = Any
+"""A number along a motion: an array, or a `Series` while a step is built. No type checker knows the arithmetic
+of both at once."""
+
 # A coefficient that is zero by structure is None, so that no arithmetic is spent on it.
 Coefficient = Any
 

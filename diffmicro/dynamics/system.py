@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from diffmicro.dynamics.roots import stationary_point
-from diffmicro.dynamics.series import derivative, value
+from diffmicro.dynamics.series import Number, derivative, value
 
 State = Any  # a NamedTuple of scalars, the same for one system
 Mode = Any  # a NamedTuple of flags and signs
@@ -138,16 +138,16 @@ class HybridSystem(eqx.Module):
         """The drive over one period."""
 
     @abc.abstractmethod
-    def flow(self, time: Any, state: State, mode: Mode, drive: Drive) -> State:
+    def flow(self, time: Number, state: State, mode: Mode, drive: Drive) -> State:
         """Rate of change of the state."""
 
     @abc.abstractmethod
-    def guards(self, time: Any, state: State, mode: Mode, drive: Drive) -> tuple[Any, ...]:
+    def guards(self, time: Number, state: State, mode: Mode, drive: Drive) -> tuple[Number, ...]:
         """Quantities that are positive as long as the mode lasts."""
 
     def laws(
-        self, time: Any, state: State, mode: Mode, drive: Drive
-    ) -> tuple[State, Callable[[], tuple[Any, ...]]]:
+        self, time: Number, state: State, mode: Mode, drive: Drive
+    ) -> tuple[State, Callable[[], tuple[Number, ...]]]:
         """`flow`, and a function that gives `guards`. Override it to share work between the two."""
         return (
             self.flow(time, state, mode, drive),
@@ -155,7 +155,7 @@ class HybridSystem(eqx.Module):
         )
 
     @abc.abstractmethod
-    def enter(self, time: Any, state: State, drive: Drive) -> tuple[State, Mode]:
+    def enter(self, time: Number, state: State, drive: Drive) -> tuple[State, Mode]:
         """State and mode to start from when nothing is known of the past.
 
         What a mode holds fixed (the speed of a body that sticks) has to lose its derivative here.
@@ -164,7 +164,7 @@ class HybridSystem(eqx.Module):
     @abc.abstractmethod
     def transition(
         self,
-        time: Any,
+        time: Number,
         state: State,
         mode: Mode,
         drive: Drive,
@@ -191,24 +191,24 @@ class Observing(HybridSystem):
         """As it is."""
         return self.inner.schedule()
 
-    def laws(self, time: Any, state: Any, mode: Any, drive: Any) -> Any:
+    def laws(self, time: Number, state: Any, mode: Any, drive: Any) -> Any:
         """As they are."""
         return self.inner.laws(time, state, mode, drive)
 
-    def flow(self, time: Any, state: Any, mode: Any, drive: Any) -> Any:
+    def flow(self, time: Number, state: Any, mode: Any, drive: Any) -> Any:
         """As it is."""
         return self.inner.flow(time, state, mode, drive)
 
-    def guards(self, time: Any, state: Any, mode: Any, drive: Any) -> Any:
+    def guards(self, time: Number, state: Any, mode: Any, drive: Any) -> Any:
         """As they are."""
         return self.inner.guards(time, state, mode, drive)
 
-    def enter(self, time: Any, state: Any, drive: Any) -> Any:
+    def enter(self, time: Number, state: Any, drive: Any) -> Any:
         """As it is."""
         return self.inner.enter(time, state, drive)
 
     def transition(
-        self, time: Any, state: Any, mode: Any, drive: Any, fired: Any, switched: Any
+        self, time: Number, state: Any, mode: Any, drive: Any, fired: Any, switched: Any
     ) -> Any:
         """As it is."""
         return self.inner.transition(time, state, mode, drive, fired, switched)

@@ -4,7 +4,7 @@ The nominal part is the origin, and its distance says how rare a part is. Causes
 cause that moves several fields makes these deviate together.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -62,6 +62,22 @@ class Scatter(NamedTuple):
     def parts(self, places: np.ndarray) -> tuple[Any, Any]:
         """Design and setting of many parts, with a leading axis on every number."""
         return jax.tree.map(np.asarray, _parts(self, jnp.asarray(places)))
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that deviate, sorted."""
+        return tuple(sorted({entry.field for entry in self._entries()}))
+
+    def deviating(self, place: Array) -> dict[str, Array]:
+        """The deviating fields of the part at this place."""
+        point = self.part(place)
+        return {field: get(*point, field) for field in self.fields}
+
+    def slope(self, gradient: Mapping[str, Any], place: Array) -> Array:
+        """The slope at this place, of what has this gradient by the deviating fields."""
+        moves = jax.jacfwd(self.deviating)(place)
+        each = (jnp.tensordot(gradient[f], moves[f], jnp.ndim(gradient[f])) for f in self.fields)
+        return jnp.asarray(sum(each))
 
     def _entries(self) -> list[Entry]:
         return [entry for _, targets in self.moved for entry, _ in targets]

@@ -60,8 +60,13 @@ def surroundings(
     *,
     deviating: Sequence[Tolerance] | None = None,
     parts: int = PARTS,
+    allowed: tuple[str, ...] = ("ok",),
+    counted: Yield | None = None,
 ) -> Surroundings:
-    """Ends along `keys` and along the drive, and the yield under `deviating`, by default the device's process."""
+    """Ends along `keys` and along the drive, and the yield under `deviating`, by default the device's process.
+
+    allowed: status words of good parts. counted: the yield, where it is known already.
+    """
     deviating = device.process if deviating is None else tuple(deviating)
     ends = [
         _end(device, design, setting, key, deviating)
@@ -69,11 +74,12 @@ def surroundings(
         if _is_number(device, design, setting, key)
     ]
     own = [limit for limit in limits if limit.response in device.responses]
-    found = None
-    if deviating:
+    found = counted
+    if deviating and found is None:
         found = tolerances(
-            device, deviating, own, design=design, setting=setting, parts=parts, gradients=False
-        )
+            device, deviating, own, design=design, setting=setting,
+            parts=parts, gradients=False, allowed=allowed,
+        )  # fmt: skip
     fragile = [
         f"parts deviate by {100 * end.tolerance:.3g} % of {end.key}, and {100 * end.margin:.3g} % away it ends: "
         f"{end.kind}"

@@ -43,11 +43,12 @@ def tolerances(
     parts: int = 2000,
     seed: int = 0,
     gradients: bool = True,
+    allowed: tuple[str, ...] = ("ok",),
 ) -> Yield:
     """Share of good parts with its interval, causes of the bad ones, and the most probable of these.
 
     limits: what a good part keeps, beside the status ok. parts: how many are calculated at most. gradients: look
-    for bad parts along the slopes of limits too, where these are certified.
+    for bad parts along the slopes of limits too, where these are certified. allowed: status words of good parts.
     """
     device = as_device(device)
     design = device.published_design() if design is None else design
@@ -60,7 +61,7 @@ def tolerances(
             known = ", ".join(device.responses)
             raise ValueError(f"tolerances: {limit.response} is not a response; these are: {known}.")
     spread = scatter(device, design, setting, deviating)
-    judge = judge_of(device, spread, limits)
+    judge = judge_of(device, spread, limits, allowed)
     nominal = str(judge(np.zeros((1, len(spread.causes))))[0])
     slopes: Callable[[], list[Center]] = list
     if gradients and limits and not nominal:
@@ -72,27 +73,42 @@ def tolerances(
     return found
 
 
-def judge_of(device: Device, spread: Scatter, limits: Sequence[Constraint]) -> Judge:
+def judge_of(
+    device: Device,
+    spread: Scatter,
+    limits: Sequence[Constraint],
+    allowed: tuple[str, ...] = ("ok",),
+) -> Judge:
     """What each part fails by: its status, or the first limit that it does not keep."""
-    asked = tuple(limit.response for limit in limits)
-    build = lane_function(device.respond, **device.asking_for(asked, {}))
 
     def judge(places: np.ndarray) -> np.ndarray:
         causes = np.full(len(places), "", object)
-        if not len(places):
-            return causes
-        batch = Batch(np.arange(len(places)), *spread.parts(places))
-        for piece in calculate(build, batch, quick=dict(device.quick)):
-            status = words(piece.output.result)
-            for limit in reversed(limits):
-                slack = limit.slack(np.asarray(getattr(piece.output, limit.response)))
-                kept = (slack >= 0).reshape(len(piece.lanes), -1).all(axis=1)  # of each entry
-                causes[piece.lanes[~kept]] = str(limit)
-            bad = status != "ok"
-            causes[piece.lanes[bad]] = status[bad]
-        return causes
+        slacks, status = slacks_of(device, spread, limits, places)
+        for limit, slack in reversed(list(zip(limits, slacks, strict=True))):
+            causes[~(slack >= 0)] = str(limit)
+        return np.where(np.isin(status.astype(str), allowed), causes, status)
 
     return judge
+
+
+def slacks_of(
+    device: Device, spread: Scatter, limits: Sequence[Constraint], places: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What each limit leaves to each part (limits, N), of its worst entry, and the status words of the parts."""
+    slacks = np.full((len(limits), len(places)), np.nan)
+    status = np.full(len(places), "", object)
+    if not len(places):
+        return slacks, status
+    build = lane_function(
+        device.respond, **device.asking_for([limit.response for limit in limits], {})
+    )
+    batch = Batch(np.arange(len(places)), *spread.parts(places))
+    for piece in calculate(build, batch, quick=dict(device.quick)):
+        status[piece.lanes] = words(piece.output.result)
+        for own, limit in zip(slacks, limits, strict=True):
+            slack = limit.slack(np.asarray(getattr(piece.output, limit.response)))
+            own[piece.lanes] = slack.reshape(len(piece.lanes), -1).min(axis=1)
+    return slacks, status
 
 
 def _along_slopes(device: Device, spread: Scatter, limits: Sequence[Constraint]) -> list[Center]:
@@ -106,9 +122,7 @@ def _along_slopes(device: Device, spread: Scatter, limits: Sequence[Constraint])
 def along_slope(device: Device, spread: Scatter, limit: Constraint) -> Center | None:
     """The place nearest to the origin on the border of a limit (Hasofer and Lind 1974; Rackwitz and Fiessler
     1978); None where the way there has a gradient that is not certified, or does not settle."""
-    slope_of = _slope(
-        device, limit.response, tuple(sorted({e.field for _, own in spread.moved for e, _ in own}))
-    )
+    slope_of = response_slope(device, limit.response, spread.fields)
     place = np.zeros(len(spread.causes))
     sign = 1.0 if limit.sense == ">=" else -1.0
     for _ in range(STEPS):
@@ -126,7 +140,7 @@ def along_slope(device: Device, spread: Scatter, limit: Constraint) -> Center | 
 
 
 @cache
-def _slope(device: Device, response: str, fields: tuple[str, ...]) -> Callable:
+def response_slope(device: Device, response: str, fields: tuple[str, ...]) -> Callable:
     """Value, slope in standard-normal space and whether it is certified, at a place; compiled once."""
     numerics = device.asking_for((response,), {})
     judged = value_and_gradient(device, fields, response, **numerics)
@@ -135,12 +149,10 @@ def _slope(device: Device, response: str, fields: tuple[str, ...]) -> Callable:
     def slope(spread: Scatter, place: Array) -> tuple[Array, Array, Array]:
         value, gradient, certificate, _ = judged(*spread.part(place))
 
-        def named(place: Array) -> dict[str, Array]:
-            design, setting = spread.part(place)
-            return {f: getattr(design if f in vars(design) else setting, f) for f in fields}
-
-        moves = jax.jacfwd(named)(place)
-        total = sum(jnp.tensordot(gradient[f], moves[f], jnp.ndim(gradient[f])) for f in fields)
-        return value, jnp.asarray(total), certificate.verdict == VERDICTS.index("certified")
+        return (
+            value,
+            spread.slope(gradient, place),
+            certificate.verdict == VERDICTS.index("certified"),
+        )
 
     return slope

@@ -34,6 +34,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro.dynamics.series import Number
 from diffmicro.dynamics.system import HybridSystem, Schedule, Step
 from diffmicro.hybrid.drive import schedule
 from diffmicro.hybrid.motion import Motion, Now
@@ -51,8 +52,8 @@ AT_STOP = 64
 class Free(NamedTuple):
     """What acts without the rigid contacts: accelerations by coordinate, bounds of friction by contact."""
 
-    rates: tuple[Any, ...]
-    bounds: tuple[Any, ...]
+    rates: tuple[Number, ...]
+    bounds: tuple[Number, ...]
 
 
 class System(HybridSystem):
@@ -90,7 +91,7 @@ class Assembled(System):
         m = self.motion
         return schedule(m.segmented, m.Drive, self.design, self.setting, self.period)
 
-    def _now(self, time: Any, state: Any, mode: Any, drive: Any, forces: tuple | None) -> Now:
+    def _now(self, time: Number, state: Any, mode: Any, drive: Any, forces: tuple | None) -> Now:
         m = self.motion
         angle = time * (2 * jnp.pi)
         values: dict[str, Any] = {"time": time * self.period, "phase": angle}
@@ -114,7 +115,7 @@ class Assembled(System):
     def _gap(self, stop: Any, state: Any) -> Any:
         return (getattr(state, stop.of) - self.stops[stop.name]) * stop.sign
 
-    def _rates(self, now: Now) -> tuple[Any, ...]:
+    def _rates(self, now: Now) -> tuple[Number, ...]:
         """The author's accelerations in natural units."""
         given = self.motion.accelerations(now, self.design, self.setting)
         return tuple(
@@ -122,7 +123,7 @@ class Assembled(System):
             for c, scale in zip(self.motion.coordinates, self.scales, strict=True)
         )
 
-    def _free(self, time: Any, state: Any, mode: Any, drive: Any) -> Free:
+    def _free(self, time: Number, state: Any, mode: Any, drive: Any) -> Free:
         now = self._now(time, state, mode, drive, tuple(0.0 for _ in self.motion.rigid))
         bounds = []
         for p, unit in zip(self.motion.rigid, self.force_units, strict=True):
@@ -135,7 +136,7 @@ class Assembled(System):
     def _along(self, contact: Any) -> int:
         return self.motion.coordinates.index(self.motion.coordinate_named(contact.of))
 
-    def mobility_at(self, time: Any, state: Any, mode: Any, drive: Any, force: float) -> Array:
+    def mobility_at(self, time: Number, state: Any, mode: Any, drive: Any, force: float) -> Array:
         """How accelerations change with the rigid contacts' forces, here and at this force, in `force_units`."""
 
         def rates(forces: Array) -> Array:
@@ -179,7 +180,7 @@ class Assembled(System):
             for i in size
         ]
 
-    def laws(self, time: Any, state: Any, mode: Any, drive: Any) -> tuple[Any, Any]:
+    def laws(self, time: Number, state: Any, mode: Any, drive: Any) -> tuple[Any, Any]:
         """Rates of change, and a function that gives the guards of the table above."""
         m = self.motion
         free = self._free(time, state, mode, drive)
@@ -199,15 +200,15 @@ class Assembled(System):
         flow, held = m.State(**rates), dict(zip(m.rigid, forces, strict=True))
         return flow, lambda: self._guards(state, mode, held, free.bounds)
 
-    def flow(self, time: Any, state: Any, mode: Any, drive: Any) -> Any:
+    def flow(self, time: Number, state: Any, mode: Any, drive: Any) -> Any:
         """See `laws`."""
         return self.laws(time, state, mode, drive)[0]
 
-    def guards(self, time: Any, state: Any, mode: Any, drive: Any) -> tuple[Any, ...]:
+    def guards(self, time: Number, state: Any, mode: Any, drive: Any) -> tuple[Number, ...]:
         """See `laws`."""
         return self.laws(time, state, mode, drive)[1]()
 
-    def _guards(self, state: Any, mode: Any, forces: dict, bounds: tuple) -> tuple[Any, ...]:
+    def _guards(self, state: Any, mode: Any, forces: dict, bounds: tuple) -> tuple[Number, ...]:
         m = self.motion
         guards: list[Any] = []
         for p in m.contacts:
@@ -226,7 +227,7 @@ class Assembled(System):
                 guards.append(gap * (1.0 - 2.0 * closed))
         return tuple(guards) or (jnp.ones_like(self.period),)
 
-    def enter(self, time: Any, state: Any, drive: Any) -> tuple[Any, Any]:
+    def enter(self, time: Number, state: Any, drive: Any) -> tuple[Any, Any]:
         """Contact where a motion begins at a stop at rest, sliding from the rate, else from the forces."""
         m = self.motion
         mode, near = {}, {}
@@ -251,7 +252,7 @@ class Assembled(System):
 
     def transition(
         self,
-        time: Any,
+        time: Number,
         state: Any,
         mode: Any,
         drive: Any,
@@ -310,7 +311,7 @@ class Assembled(System):
         return state._replace(**rates)
 
     def _decided(
-        self, time: Any, state: Any, mode: Any, drive: Any, near: dict, rests: dict
+        self, time: Number, state: Any, mode: Any, drive: Any, near: dict, rests: dict
     ) -> tuple[Any, Any]:
         """State and modes after deciding which of the contacts that are `near`, or rest (`rests`), hold."""
         m = self.motion

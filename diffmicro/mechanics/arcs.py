@@ -26,7 +26,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from diffmicro import _loops as loops
-from diffmicro._types import Matrix, Scalar, Vector
+from diffmicro._types import Pair, Planar, PlanarMatrix, Scalar
 from diffmicro.nonsmooth.elimination import solve
 from diffmicro.nonsmooth.implicit import with_implicit_derivative
 
@@ -40,7 +40,7 @@ SHEAR_FACTOR = 5 / 6
 """Share of a rectangular section that carries shear."""
 
 
-def compliance(angle: Scalar) -> Matrix:
+def compliance(angle: Scalar) -> PlanarMatrix:
     """Compliance of the end in the axes of its section, in units of radius and EI, eq. 2."""
     t, s, c = angle, jnp.sin(angle), jnp.cos(angle)
     double = 2 * s * c
@@ -49,7 +49,7 @@ def compliance(angle: Scalar) -> Matrix:
     return _matrix([[xx, xy, xm], [xy, yy, ym], [xm, ym, t]])
 
 
-def stiffness_at_start(angle: Scalar) -> Matrix:
+def stiffness_at_start(angle: Scalar) -> PlanarMatrix:
     """Stiffness of the end for small loads, in the axes of the start's section."""
     s, c = jnp.sin(angle), jnp.cos(angle)
     zero, one = jnp.zeros_like(s), jnp.ones_like(s)
@@ -57,7 +57,7 @@ def stiffness_at_start(angle: Scalar) -> Matrix:
     return turn @ solve(compliance(angle), turn.T)
 
 
-def rest_pose(angle: Scalar) -> Vector:
+def rest_pose(angle: Scalar) -> Planar:
     """Where the end rests: position and tangent angle, in the axes of the start's section."""
     return jnp.stack([jnp.sin(angle), 1 - jnp.cos(angle), angle])
 
@@ -77,7 +77,7 @@ class Arc(NamedTuple):
 
 
 @partial(jax.jit, static_argnums=(3, 4))
-def march(load: Vector, angle: Scalar, softness: Vector | None, segments: int, slopes: bool) -> Arc:
+def march(load: Planar, angle: Scalar, softness: Pair | None, segments: int, slopes: bool) -> Arc:
     """The arc's end under a load (F_x, F_y, M0). `softness` is (a, g), None for the inextensible beam."""
     step = angle / segments
     return loops.fori_loop(
@@ -86,7 +86,7 @@ def march(load: Vector, angle: Scalar, softness: Vector | None, segments: int, s
 
 
 @partial(jax.jit, static_argnums=3)
-def trace(load: Vector, angle: Scalar, softness: Vector | None, points: int) -> Arc:
+def trace(load: Planar, angle: Scalar, softness: Pair | None, points: int) -> Arc:
     """Arcs at `points` + 1 equal distances from start to end, one along the leading axis."""
     step, start = angle / points, _start(load, False)
 
@@ -98,18 +98,18 @@ def trace(load: Vector, angle: Scalar, softness: Vector | None, points: int) -> 
     return jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), start, path)
 
 
-def _start(load: Vector, slopes: bool) -> Arc:
+def _start(load: Planar, slopes: bool) -> Arc:
     zero = jnp.zeros_like(load[0])
     none = (zero, zero, zero)
     return Arc(zero, zero, zero + 1, zero, zero, (none, none, none) if slopes else None)
 
 
-def bending(load: Vector, x: Array, y: Array) -> Array:
+def bending(load: Planar, x: Array, y: Array) -> Array:
     """Change of curvature where the arc passes (x, y), which is the bending moment there."""
     return load[2] - x * load[1] + y * load[0]
 
 
-def _advance(arc: Arc, load: Vector, step: Scalar, softness: Vector | None) -> Arc:
+def _advance(arc: Arc, load: Planar, step: Scalar, softness: Pair | None) -> Arc:
     """One Taylor segment. Lists hold the coefficients of each unknown in powers of the arc length."""
     fx, fy = load[0], load[1]
     x, y, c, s, phi = [arc.x], [arc.y], [arc.c], [arc.s], [arc.phi]
@@ -181,8 +181,8 @@ def _sum(series: list[Array], step: Scalar) -> Array:
 
 
 def pose_and_compliance(
-    load: Vector, angle: Scalar, softness: Vector | None = None, segments: int = SEGMENTS
-) -> tuple[Vector, Matrix]:
+    load: Planar, angle: Scalar, softness: Pair | None = None, segments: int = SEGMENTS
+) -> tuple[Planar, PlanarMatrix]:
     """Pose of the exact arc's end, and its Jacobian by (F_x, F_y, M0)."""
     arc = march(load, angle, softness, segments, True)
     assert arc.slopes is not None
@@ -191,8 +191,8 @@ def pose_and_compliance(
 
 
 def end_pose(
-    load: Vector, angle: Scalar, softness: Vector | None = None, segments: int = SEGMENTS
-) -> Vector:
+    load: Planar, angle: Scalar, softness: Pair | None = None, segments: int = SEGMENTS
+) -> Planar:
     """Pose (x, y, tangent angle) of the exact arc's end under a load (F_x, F_y, M0)."""
     return _end_pose(load, angle, softness, segments)
 
@@ -229,8 +229,8 @@ def _end_pose_jvp(segments, primals, tangents):
 
 
 def load_for(
-    pose: Vector, near: Vector, angle: Scalar, softness: Vector | None, segments: int = SEGMENTS
-) -> Vector:
+    pose: Planar, near: Planar, angle: Scalar, softness: Pair | None, segments: int = SEGMENTS
+) -> Planar:
     """The load (F_x, F_y, M0) that holds the end at `pose`, differentiable, given that load as `near`."""
     inputs = (pose, angle, softness)
     return with_implicit_derivative(_condition(segments), near, inputs)
@@ -245,12 +245,12 @@ def _condition(segments: int):
     return missed
 
 
-def end_wrench(load: Vector, pose: Vector) -> Vector:
+def end_wrench(load: Planar, pose: Planar) -> Planar:
     """Force and moment at the end, in the axes of the start's section, from the load and the pose."""
     return jnp.stack([load[0], load[1], bending(load, pose[0], pose[1])])
 
 
-def end_stiffness(load: Vector, pose: Vector, loads_by_pose: Matrix) -> Matrix:
+def end_stiffness(load: Planar, pose: Planar, loads_by_pose: PlanarMatrix) -> PlanarMatrix:
     """d end wrench / d pose from d load / d pose: symmetric, as the arc has an energy."""
     x, y, zero = pose[0], pose[1], jnp.zeros_like(pose[0])
     r = loads_by_pose
@@ -258,11 +258,11 @@ def end_stiffness(load: Vector, pose: Vector, loads_by_pose: Matrix) -> Matrix:
     return _matrix([[r[i, j] for j in range(3)] for i in range(2)] + [last])
 
 
-def softness_of(height: Array, radius: Array, poisson: Array) -> Vector:
+def softness_of(height: Array, radius: Array, poisson: Array) -> Planar:
     """(a, g) of a rectangular section in units of radius and EI."""
     stretch = height**2 / (12 * radius**2)
     return jnp.stack([stretch, stretch * 2 * (1 + poisson) / SHEAR_FACTOR])
 
 
-def _matrix(rows) -> Matrix:
+def _matrix(rows) -> PlanarMatrix:
     return jnp.stack([jnp.stack(list(row)) for row in rows])

@@ -27,14 +27,16 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import Float
 
 from diffmicro import _loops as loops
-from diffmicro._types import Count, Matrix, Scalar, Vector
+from diffmicro._types import Count, PerPush, Scalar, Vector
 from diffmicro.mechanics import arcs
 from diffmicro.mechanics.linkage import (
     Linkage,
+    Loads,
+    Poses,
     Push,
-    Table,
     assembled,
     flexures,
     linearize,
@@ -62,6 +64,9 @@ COARSER = 4
 MOST_SHARPENING = 8
 """Newton iterations with all segments at the end of the way."""
 
+System = Float[Array, "rows columns"]
+"""Rows with their right sides behind: more columns than rows."""
+
 MOST_ITERATIONS = 200
 """Newton iterations along the way."""
 
@@ -69,18 +74,18 @@ MOST_ITERATIONS = 200
 class Conditions(NamedTuple):
     """Wrenches on the bodies and one row per push: by_force f + by_travel u = value."""
 
-    wrench: Table
-    by_force: Matrix
-    by_travel: Matrix
-    value: Vector
+    wrench: Poses
+    by_force: Float[Array, "pushes pushes"]
+    by_travel: Float[Array, "pushes pushes"]
+    value: PerPush
 
 
 class State(NamedTuple):
     """A point of the path: coordinates, loads of the arcs, magnitudes of the pushes."""
 
-    q: Table
-    loads: Table
-    forces: Vector
+    q: Poses
+    loads: Loads
+    forces: PerPush
 
 
 class Found(NamedTuple):
@@ -100,7 +105,7 @@ def at_rest(linkage: Linkage, pushes: Sequence[Push]) -> State:
     return State(jnp.concatenate([0 * linkage.centers, zero], axis=1), loads, forces)
 
 
-def travel(pushes: Sequence[Push], q: Table) -> Vector:
+def travel(pushes: Sequence[Push], q: Poses) -> PerPush:
     """Displacements of the pushed points along their pushes."""
     moved = []
     for push in pushes:
@@ -109,7 +114,7 @@ def travel(pushes: Sequence[Push], q: Table) -> Vector:
     return jnp.stack(moved)
 
 
-def pushed(pushes: Sequence[Push], forces: Vector, q: Table) -> Table:
+def pushed(pushes: Sequence[Push], forces: PerPush, q: Poses) -> Poses:
     """Wrenches of the pushes on the bodies."""
     rows = [jnp.zeros_like(row) for row in q]
     for push, force in zip(pushes, forces, strict=True):
@@ -268,12 +273,12 @@ def _choose(condition: Array, yes: State, no: State) -> State:
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
 
 
-def _split(unknowns: Vector, shape: tuple[int, ...]) -> tuple[Table, Vector]:
+def _split(unknowns: Vector, shape: tuple[int, ...]) -> tuple[Poses, PerPush]:
     n = shape[0] * shape[1]
     return unknowns[:n].reshape(shape), unknowns[n:]
 
 
-def _follow(linkage: Linkage, by_sides: Array, dq: Table) -> Table:
+def _follow(linkage: Linkage, by_sides: Array, dq: Poses) -> Loads:
     """Changes of the arcs' loads with those of the bodies."""
     both = jnp.concatenate(sides(linkage, dq), axis=1)
     return jnp.sum(by_sides * both[:, None, :], axis=2)
@@ -303,7 +308,7 @@ def _newton(linkage, pushes, at, conditions, rate_wrench, rate_value, segments):
     return (solutions[:, 0], solutions[:, 1]), sign, known.loads, known.loads_by_sides
 
 
-def _eliminate(system: Matrix) -> tuple[Matrix, Scalar]:
+def _eliminate(system: System) -> tuple[Float[Array, "rows sides"], Scalar]:
     """Solutions of the square system in the first columns for the right sides behind, and its determinant's sign.
 
     Bodies come before the pushes that act on them, so every pivot is the stiffness of a coordinate with those
@@ -312,7 +317,7 @@ def _eliminate(system: Matrix) -> tuple[Matrix, Scalar]:
     n = system.shape[0]
     row = jnp.arange(n)
 
-    def clear(k: Array, carry: tuple[Matrix, Scalar]) -> tuple[Matrix, Scalar]:
+    def clear(k: Array, carry: tuple[System, Scalar]) -> tuple[System, Scalar]:
         system, sign = carry
         pivot = system[k, k]
         own = system[k] / pivot

@@ -28,8 +28,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import Float
 
-from diffmicro._types import Matrix, Scalar, Vector
+from diffmicro._types import Matrix, Pair, PerFlexure, Planar, PlanarMatrix, Scalar, Square, Vector
 from diffmicro.mechanics import arcs
 from diffmicro.nonsmooth.elimination import solve
 
@@ -38,7 +39,8 @@ GROUND = -1
 
 MODELS = ("linear", "partial", "consistent", "exact")
 
-Table = Array
+Poses = Float[Array, "bodies 3"]
+Loads = Float[Array, "flexures 3"]
 
 
 class Linkage(eqx.Module):
@@ -52,13 +54,13 @@ class Linkage(eqx.Module):
     """
 
     pairs: tuple[tuple[int, int], ...] = eqx.field(static=True)
-    centers: Table
-    hinges: Table
-    radius: Vector
-    angle: Vector
-    start_angle: Vector
-    bending: Vector
-    softness: Table | None = None
+    centers: Float[Array, "bodies 2"]
+    hinges: Float[Array, "flexures 2"]
+    radius: PerFlexure
+    angle: PerFlexure
+    start_angle: PerFlexure
+    bending: PerFlexure
+    softness: Float[Array, "flexures 2"] | None = None
     model: str = eqx.field(static=True, default="exact")
 
     @property
@@ -69,14 +71,14 @@ class Linkage(eqx.Module):
 class Flexure(NamedTuple):
     """One flexure, or all along a leading axis: arms from the bodies' centers, orientation, size."""
 
-    start_arm: Vector
-    end_arm: Vector
-    span: Vector
+    start_arm: Pair
+    end_arm: Pair
+    span: Pair
     direction: Scalar
     radius: Scalar
     angle: Scalar
     bending: Scalar
-    softness: Vector | None
+    softness: Pair | None
 
 
 class Push(eqx.Module):
@@ -88,8 +90,8 @@ class Push(eqx.Module):
     """
 
     body: int = eqx.field(static=True)
-    point: Vector
-    direction: Vector
+    point: Pair
+    direction: Pair
 
 
 def polar(angle: Array) -> Array:
@@ -97,18 +99,18 @@ def polar(angle: Array) -> Array:
     return jnp.stack([jnp.cos(angle), jnp.sin(angle)], axis=-1)
 
 
-def turn(angle: Scalar, v: Vector) -> Vector:
+def turn(angle: Scalar, v: Pair) -> Pair:
     """A vector turned counter-clockwise."""
     c, s = jnp.cos(angle), jnp.sin(angle)
     return jnp.stack([c * v[0] - s * v[1], s * v[0] + c * v[1]])
 
 
-def moment(arm: Vector, force: Vector) -> Scalar:
+def moment(arm: Pair, force: Pair) -> Scalar:
     """Moment of a force about the arm's origin."""
     return arm[0] * force[1] - arm[1] * force[0]
 
 
-def ends(linkage: Linkage) -> tuple[Table, Table]:
+def ends(linkage: Linkage) -> tuple[Matrix, Matrix]:
     """Where the arcs start and end at rest, one row each."""
     radius = linkage.radius[:, None]
     start = linkage.hinges + radius * polar(linkage.start_angle)
@@ -132,18 +134,18 @@ def flexures(linkage: Linkage) -> Flexure:
     )
 
 
-def _rows(table: Table, rows: Sequence[int]) -> Table:
+def _rows(table: Matrix, rows: Sequence[int]) -> Matrix:
     return jnp.stack([table[row] for row in rows])
 
 
-def sides(linkage: Linkage, q: Table) -> tuple[Table, Table]:
+def sides(linkage: Linkage, q: Poses) -> tuple[Loads, Loads]:
     """Coordinates of the first and the second body of each flexure; the frame's are zero."""
     everything = jnp.concatenate([q, jnp.zeros_like(q[:1])])
     first, second = (_rows(everything, [pair[k] for pair in linkage.pairs]) for k in (0, 1))
     return first, second
 
 
-def pose(flexure: Flexure, first: Vector, second: Vector) -> Vector:
+def pose(flexure: Flexure, first: Planar, second: Planar) -> Planar:
     """Pose of the arc's end in the axes of its start, in radii."""
     moved = second[:2] + turn(second[2], flexure.end_arm) - flexure.end_arm
     moved = moved - first[:2] - turn(first[2], flexure.start_arm) + flexure.start_arm
@@ -152,8 +154,8 @@ def pose(flexure: Flexure, first: Vector, second: Vector) -> Vector:
 
 
 def reactions(
-    model: str, flexure: Flexure, wrench: Vector, at: Vector, arms: tuple, turned: tuple
-) -> tuple[Vector, Vector]:
+    model: str, flexure: Flexure, wrench: Planar, at: Planar, arms: tuple, turned: tuple
+) -> tuple[Planar, Planar]:
     """What holds the first and the second body against the arc's wrench.
 
     `wrench` is in units of EI / r^2 and EI / r; `at` the end's pose that the moment is balanced with,
@@ -176,7 +178,7 @@ def reactions(
     )
 
 
-def wrench_law(model: str, flexure: Flexure, load: Vector, at: Vector, segments: int):
+def wrench_law(model: str, flexure: Flexure, load: Planar, at: Planar, segments: int):
     """Wrench at a pose, its stiffness, and the load that goes with it, linearized at `load`.
 
     Returns (wrench, stiffness, load, loads by pose). With a constant stiffness nothing is approximated;
@@ -192,7 +194,7 @@ def wrench_law(model: str, flexure: Flexure, load: Vector, at: Vector, segments:
     return arcs.end_wrench(load, at), arcs.end_stiffness(load, at, by_pose), load, by_pose
 
 
-def wrench_at(model: str, flexure: Flexure, load: Vector, at: Vector, segments: int) -> Vector:
+def wrench_at(model: str, flexure: Flexure, load: Planar, at: Planar, segments: int) -> Planar:
     """Wrench at a pose, differentiable, given the load that holds it."""
     if model != "exact":
         stiffness = arcs.stiffness_at_start(flexure.angle)
@@ -201,17 +203,17 @@ def wrench_at(model: str, flexure: Flexure, load: Vector, at: Vector, segments: 
     return arcs.end_wrench(load, at)
 
 
-def _times(matrix: Matrix, vector: Vector) -> Vector:
+def _times(matrix: PlanarMatrix, vector: Planar) -> Planar:
     return jnp.sum(matrix * vector[None, :], axis=1)
 
 
-def _internal(model: str, flexure: Flexure, wrench: Vector, at: Vector, turned: tuple):
+def _internal(model: str, flexure: Flexure, wrench: Planar, at: Planar, turned: tuple):
     balanced = arcs.rest_pose(flexure.angle) if model == "linear" else at
     arms = (flexure.start_arm, flexure.end_arm)
     return jnp.concatenate(reactions(model, flexure, wrench, balanced, arms, turned))
 
 
-def _gather(linkage: Linkage, held: Table) -> Table:
+def _gather(linkage: Linkage, held: Float[Array, "flexures 6"]) -> Poses:
     """Sum of the flexures' shares (flexure, 6) over the bodies, as a table of bodies."""
     rows = []
     for body in range(linkage.bodies):
@@ -226,8 +228,8 @@ def _gather(linkage: Linkage, held: Table) -> Table:
 
 
 def internal(
-    linkage: Linkage, loads: Table, stretch: Table, rotation: Table, arm: Table, segments: int
-) -> Table:
+    linkage: Linkage, loads: Loads, stretch: Poses, rotation: Poses, arm: Poses, segments: int
+) -> Poses:
     """What the bodies have to be held with, with a copy of q for each part of the tangent."""
 
     def one(flexure, load, stretched, rotated, armed):
@@ -238,18 +240,18 @@ def internal(
     return _gather(linkage, jax.vmap(one)(flexures(linkage), loads, *copies))
 
 
-def residual(linkage: Linkage, loads: Table, q: Table, segments: int = arcs.SEGMENTS) -> Table:
+def residual(linkage: Linkage, loads: Loads, q: Poses, segments: int = arcs.SEGMENTS) -> Poses:
     """Internal wrenches of the bodies, differentiable. `loads` hold the exact arcs at q (any for other models)."""
     return internal(linkage, loads, q, q, q, segments)
 
 
 def tangent_parts(
-    linkage: Linkage, loads: Table, q: Table, segments: int = arcs.SEGMENTS
-) -> tuple[Matrix, Matrix, Matrix]:
+    linkage: Linkage, loads: Loads, q: Poses, segments: int = arcs.SEGMENTS
+) -> tuple[Square, Square, Square]:
     """K^I, K^II and K^III of eq. 27; their sum is the tangent."""
     n = q.size
 
-    def flat(stretch: Table, rotation: Table, arm: Table) -> Vector:
+    def flat(stretch: Poses, rotation: Poses, arm: Poses) -> Vector:
         return internal(linkage, loads, stretch, rotation, arm, segments).reshape(-1)
 
     parts = jax.jacfwd(flat, argnums=(0, 1, 2))(q, q, q)
@@ -257,7 +259,7 @@ def tangent_parts(
     return first, second, third
 
 
-def tangent(linkage: Linkage, loads: Table, q: Table, segments: int = arcs.SEGMENTS) -> Matrix:
+def tangent(linkage: Linkage, loads: Loads, q: Poses, segments: int = arcs.SEGMENTS) -> Square:
     """The whole tangent d internal / d q."""
     first, second, third = tangent_parts(linkage, loads, q, segments)
     return first + second + third
@@ -266,13 +268,13 @@ def tangent(linkage: Linkage, loads: Table, q: Table, segments: int = arcs.SEGME
 class Linearized(NamedTuple):
     """Internal wrenches at q, and per flexure the 6 x 6 tangent and how the load follows the bodies."""
 
-    internal: Table
+    internal: Poses
     tangents: Array
-    loads: Table
+    loads: Loads
     loads_by_sides: Array
 
 
-def linearize(linkage: Linkage, loads: Table, q: Table, segments: int) -> Linearized:
+def linearize(linkage: Linkage, loads: Loads, q: Poses, segments: int) -> Linearized:
     """Everything that a Newton step needs, with one look at each arc."""
     model = linkage.model
 
@@ -297,7 +299,7 @@ def linearize(linkage: Linkage, loads: Table, q: Table, segments: int) -> Linear
     return Linearized(_gather(linkage, found[0]), *found[1:])
 
 
-def assembled(linkage: Linkage, known: Linearized) -> Matrix:
+def assembled(linkage: Linkage, known: Linearized) -> Square:
     """The whole tangent as a matrix, from the flexures' shares."""
     blocks = [[jnp.zeros_like(known.tangents[0, :3, :3])] * linkage.bodies] * linkage.bodies
     blocks = [list(row) for row in blocks]

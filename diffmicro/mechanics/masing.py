@@ -25,7 +25,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from diffmicro import _loops as loops
-from diffmicro._types import Count, Flag, Scalar, Vector
+from diffmicro._types import Count, Flag, Lanes, Scalar, Vector
 
 
 class Memory(eqx.Module):
@@ -159,9 +159,9 @@ class Outline(eqx.Module):
     hurst: exponent of the rough rest.
     """
 
-    flat: Scalar
-    smooth: Scalar
-    hurst: Scalar
+    flat: Lanes
+    smooth: Lanes
+    hurst: Lanes
 
     def depth(self, x: Array) -> Array:
         """g(x a)/g(a) for x from 0 to 1."""

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import Float
 
 from diffmicro import _loops as loops
-from diffmicro._types import Matrix, Vector
+from diffmicro._types import PerMode
 
 Real = Any
 
@@ -129,8 +130,8 @@ def frequency_response(frequency: Real, damping: Real, drive: Real) -> tuple[Any
 
 
 def driven(
-    frequency: Vector, damping: Vector, force: Matrix, step: Array | float
-) -> tuple[Matrix, Matrix]:
+    frequency: PerMode, damping: PerMode, force: Float[Array, "times modes"], step: Array | float
+) -> tuple[Float[Array, "times modes"], Float[Array, "times modes"]]:
     """Displacement and speed (times, modes) from rest under modal forces [length/time^2] linear in time.
 
     `force` (times, modes) holds the values at the ends of steps of equal length; exact for such forces.

@@ -24,14 +24,15 @@ from typing import Any
 
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import Float
 
-from diffmicro._types import Matrix, Vector
+from diffmicro._types import PerMode
 from diffmicro.nonsmooth import BoxComplementarity, Solution, solve_newton
 
 LAWS = ("full", "dominant", "point")
 
 
-def shares(law: str, mobility: Vector, dominant: Any = None, mode_shape: Any = None) -> Array:
+def shares(law: str, mobility: PerMode, dominant: Any = None, mode_shape: Any = None) -> Array:
     """Share of each mode in a change of the foot's velocity [-].
 
     `dominant`: number of the dominant mode; None: the one of largest mobility. `mode_shape` (points, modes) is
@@ -45,13 +46,15 @@ def shares(law: str, mobility: Vector, dominant: Any = None, mode_shape: Any = N
     return mobility / jnp.sum(mobility)
 
 
-def energy_change(share: Vector, mobility: Vector, velocity: Vector, restitution: Any) -> Array:
+def energy_change(share: PerMode, mobility: PerMode, velocity: PerMode, restitution: Any) -> Array:
     """Change of kinetic energy in an impact of modes with these velocities at the foot [J]."""
     kick = -(1.0 + restitution) * jnp.sum(velocity) * share
     return jnp.sum(kick * (velocity + 0.5 * kick) / mobility)
 
 
-def restitution_matrix(mode_shape: Matrix, dominant: int, foot: int, alpha: Any) -> Matrix:
+def restitution_matrix(
+    mode_shape: Float[Array, "feet modes"], dominant: int, foot: int, alpha: Any
+) -> Float[Array, "feet feet"]:
     """R of eq. 28 for any contact foot: velocities of all points after the impact from those before."""
     shape = mode_shape[:, dominant]
     column = (alpha - 1.0) * shape / shape[foot]
@@ -59,12 +62,17 @@ def restitution_matrix(mode_shape: Matrix, dominant: int, foot: int, alpha: Any)
     return jnp.eye(shape.shape[0]) + jnp.where(picks[None, :], column[:, None], 0.0)
 
 
-def delassus(mode_shape: Matrix, mass: Any) -> Matrix:
+def delassus(mode_shape: Float[Array, "feet modes"], mass: Any) -> Float[Array, "feet feet"]:
     """D = Phi Phi^T / eta^2 [1/kg]: velocities of the feet from impulses on the feet; mass: eta^2."""
     return mode_shape @ mode_shape.T / mass
 
 
-def feet_impulses(matrix: Matrix, velocity: Vector, touching: Array, restitution: Any) -> Solution:
+def feet_impulses(
+    matrix: Float[Array, "feet feet"],
+    velocity: Float[Array, "feet"],
+    touching: Array,
+    restitution: Any,
+) -> Solution:
     """Impulses z on several feet at once [N s], see the module docstring; 0 on feet that do not touch."""
     none = jnp.zeros_like(velocity)
     most = jnp.where(touching, jnp.inf, 0.0)

@@ -15,14 +15,14 @@ import itertools
 import jax.numpy as jnp
 import numpy as np
 
-from diffmicro._types import Matrix, Vector
+from diffmicro._types import PerUnknown, Square
 from diffmicro.nonsmooth.elimination import solve
 
 MOST_UNKNOWNS = 4  # sixteen subsets; each further unknown doubles them
 ROUNDING = 100  # times eps, over the largest of q: a violation that is none
 
 
-def solve_every_active_set(matrix: Matrix, vector: Vector) -> Vector:
+def solve_every_active_set(matrix: Square, vector: PerUnknown) -> PerUnknown:
     """z >= 0 complementary to matrix z + vector, where its diagonal is positive."""
     n = vector.shape[-1]
     if n > MOST_UNKNOWNS:

@@ -24,7 +24,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from diffmicro import _loops as loops
-from diffmicro._types import Count, Matrix, Scalar, ScalarLike, Vector
+from diffmicro._types import Count, PerUnknown, Scalar, ScalarLike, Square
 from diffmicro.results import RESULTS
 
 SMOOTH_CLIP_HALVINGS = 60  # finer than the rounding of 64-bit numbers
@@ -33,10 +33,10 @@ SMOOTH_CLIP_HALVINGS = 60  # finer than the rounding of 64-bit numbers
 class BoxComplementarity(eqx.Module):
     """lower <= z <= upper complementary to w = matrix z + vector."""
 
-    matrix: Matrix
-    vector: Vector
-    lower: Vector
-    upper: Vector
+    matrix: Square
+    vector: PerUnknown
+    lower: PerUnknown
+    upper: PerUnknown
 
     def __check_init__(self):
         _check_shapes(self)
@@ -45,18 +45,18 @@ class BoxComplementarity(eqx.Module):
 class LinearComplementarity(eqx.Module):
     """w = matrix z + vector >= 0, z >= 0, z.w = 0: the box from zero to infinity."""
 
-    matrix: Matrix
-    vector: Vector
+    matrix: Square
+    vector: PerUnknown
 
     def __check_init__(self):
         _check_shapes(self)
 
     @property
-    def lower(self) -> Vector:
+    def lower(self) -> PerUnknown:
         return jnp.zeros_like(self.vector)
 
     @property
-    def upper(self) -> Vector:
+    def upper(self) -> PerUnknown:
         return jnp.full_like(self.vector, jnp.inf)
 
 
@@ -66,8 +66,8 @@ Complementarity = BoxComplementarity | LinearComplementarity
 class Solution(eqx.Module):
     """What a solver found, and how far to trust it. `z` and `w` are NaN unless `result` is ok."""
 
-    z: Vector
-    w: Vector
+    z: PerUnknown
+    w: PerUnknown
     residual: Scalar
     """Distance from the exact problem, see `residual`; smoothed solutions show their smoothing."""
     margin: Scalar
@@ -79,8 +79,8 @@ class Solution(eqx.Module):
 class Units(eqx.Module):
     """Units that make a problem nondimensional: unit diagonal, data of order one."""
 
-    z: Vector
-    w: Vector
+    z: PerUnknown
+    w: PerUnknown
 
     @property
     def width(self) -> Scalar:
@@ -133,7 +133,7 @@ def nondimensional(problem: Complementarity, units: Units) -> BoxComplementarity
     )
 
 
-def residual(problem: Complementarity, z: Vector, width: ScalarLike | None = None) -> Scalar:
+def residual(problem: Complementarity, z: PerUnknown, width: ScalarLike | None = None) -> Scalar:
     """How far z is from solving the problem, as a share of the problem's own size.
 
     In natural units (`natural_units`) it is the largest distance that a component would have to
@@ -170,7 +170,9 @@ def _smooth_clip(target, lower, upper, width):
     return sum(loops.fori_loop(0, SMOOTH_CLIP_HALVINGS, halve, bracket)) / 2
 
 
-def barrier(z: Vector, lower: Vector, upper: Vector, width: ScalarLike) -> tuple[Vector, Vector]:
+def barrier(
+    z: PerUnknown, lower: PerUnknown, upper: PerUnknown, width: ScalarLike
+) -> tuple[PerUnknown, PerUnknown]:
     """w = width/(z - lower) - width/(upper - z), and -dw/dz; infinite bounds contribute nothing."""
     above = jnp.where(jnp.isfinite(lower), z - jnp.where(jnp.isfinite(lower), lower, 0), jnp.inf)
     below = jnp.where(jnp.isfinite(upper), jnp.where(jnp.isfinite(upper), upper, 0) - z, jnp.inf)
@@ -180,7 +182,7 @@ def barrier(z: Vector, lower: Vector, upper: Vector, width: ScalarLike) -> tuple
     return width / above - width / below, width / above**2 + width / below**2
 
 
-def margin(problem: Complementarity, z: Vector) -> Scalar:
+def margin(problem: Complementarity, z: PerUnknown) -> Scalar:
     """Smallest gap of strict complementarity, in natural units: how far the active set is from
     changing. A component at a bound counts |w|, one inside its distance to the nearer bound."""
     units = natural_units(problem)

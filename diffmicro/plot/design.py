@@ -5,6 +5,7 @@ The caller gives the curves before and after, as what to show of a device is the
 rest comes from the result. Left out: several objectives.
 """
 
+import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from matplotlib.figure import Figure
 from diffmicro.design.result import Result
 
 BEFORE, AFTER = "#7a7a7a", "#c44e00"
+FRAGILE = "#b00020"
 
 SHOWN = 5
 """Optima that a figure shows."""
@@ -48,9 +50,19 @@ def before_after(result: Result, panels: list[Panel], path: Path, factor: float,
     axes[3].axhline(0, color="black", linewidth=0.8)
     axes[3].set(xlabel="evaluations", ylabel="slack / bound [-]")
     axes[3].legend(frameon=False, fontsize=8)
+    mark_fragile(figure, result)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
     return path
+
+
+def mark_fragile(figure: Figure, result: Result) -> None:
+    """Say under the panels that the optimum is fragile, and why first."""
+    reasons = (result.surroundings or {}).get("fragile", ())
+    if reasons:
+        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+        text = textwrap.fill(f"fragile: {reasons[0]}{more}", 150)
+        figure.supxlabel(text, color=FRAGILE, fontsize=9)
 
 
 def optima(axis: Axes, result: Result, factor: float) -> None:

@@ -15,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from diffmicro.devices import gripper
-from diffmicro.plot.design import AFTER, optima
+from diffmicro.plot.design import AFTER, mark_fragile, optima
 
 MM, UN = 1e3, 1e6
 PATH_POINTS = 80
@@ -177,6 +177,7 @@ def before_after(result: Any, path: Path, driven_by: str, factor: float, unit: s
     grid[2].step(steps, shown, AFTER, where="post")
     optima(grid[2], result, factor)
     grid[2].set(xlabel="evaluations", ylabel=f"best objective [{unit}]", title="search")
+    mark_fragile(drawing, result)
     path.parent.mkdir(parents=True, exist_ok=True)
     drawing.savefig(path, dpi=130)
     return path

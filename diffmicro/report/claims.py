@@ -8,7 +8,7 @@ certificate, distances to the ends of what the device does, and the yield by its
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +24,9 @@ from diffmicro.design.problem import Constraint, Objective, Problem
 from diffmicro.devices import device as known_device
 from diffmicro.fabrication.surroundings import Surroundings, surroundings
 from diffmicro.parameters import describe, get, idle
+from diffmicro.process import Process, process_from
 from diffmicro.results import words as status_words
+from diffmicro.shapes.features import NAMED
 
 EXACT, SLOPE, PLACE = 1e-6, 1e-4, 1e-4
 """Relative differences that another processor may make: of responses, of derivatives, of boundaries."""
@@ -56,7 +58,8 @@ class Question:
     """What was asked, in plain values.
 
     free: variable -> (low, high). constraints: (response, sense, bound). before, after: values of all fields of
-    design and setting. variables: values of the free ones in `after`.
+    design and setting. variables: values of the free ones in `after`. rules: of the process, as a table; None: no
+    rules. layout: what its geometry has beside the design.
     """
 
     device: str
@@ -67,6 +70,13 @@ class Question:
     before: dict[str, Any]
     after: dict[str, Any]
     variables: dict[str, float]
+    rules: dict[str, Any] | None = None
+    layout: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def process(self) -> Process | None:
+        """The rules as a value."""
+        return None if self.rules is None else process_from(self.rules)
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -99,10 +109,16 @@ def question_of_run(folder: Path) -> tuple[Question, dict[str, Any]]:
             goal=config["objective"]["goal"],
             objective=config["objective"]["response"],
             free={v["name"]: (v["low"], v["high"]) for v in config["variables"]},
-            constraints=[(c["response"], c["sense"], c["bound"]) for c in config["constraints"]],
+            constraints=[
+                (c["response"], c["sense"], c["bound"])
+                for c in config["constraints"]
+                if "rule" not in c
+            ],
             before={**sides[0]["design"], **sides[0]["setting"]},
             after={**sides[1]["design"], **sides[1]["setting"]},
             variables=sides[1]["variables"],
+            rules=config["about"].get("rules"),
+            layout=config["about"].get("layout", {}),
         )
     except (OSError, KeyError, TypeError, json.JSONDecodeError):
         raise ValueError(
@@ -218,7 +234,15 @@ def _problem(device: Device, point: tuple[Any, Any], question: Question) -> Prob
         free[f"{name}[:]" if vector else name] = (low, high)
     limits = [Constraint(of, sense, bound) for of, sense, bound in question.constraints]  # type: ignore[arg-type]
     objective = Objective(question.objective, question.goal)  # type: ignore[arg-type]
-    return device_problem(device, free, objective, limits, design=point[0], setting=point[1])
+    held = dict(design=point[0], setting=point[1])
+    if question.rules is not None:
+        held |= dict(process=question.process, layout=layout_of(device, question))
+    return device_problem(device, free, objective, limits, **held)
+
+
+def layout_of(device: Device, question: Question) -> Any:
+    """What the drawing of a question has beside the design; None for a device without one."""
+    return device.Layout(**question.layout) if device.Layout else None
 
 
 def _slopes(device: Device, point: tuple[Any, Any], question: Question) -> list[Claim]:
@@ -267,7 +291,7 @@ def _surroundings(device: Device, point: tuple[Any, Any], question: Question) ->
 
 def _unit(device: Device, response: str) -> str:
     known = device.responses.get(response)
-    return known.unit if known else "-"
+    return known.unit if known else "m" if NAMED.fullmatch(response) else "-"
 
 
 def _per(unit: str, below: str) -> str:

@@ -84,7 +84,7 @@ def bars_figure(claims: Sequence[Claim], label: str) -> Figure:
     return figure
 
 
-def design_drawing(device: Any, values: Mapping[str, Any]) -> Figure | None:
+def design_drawing(device: Any, values: Mapping[str, Any], layout: Any = None) -> Figure | None:
     """The drawing of a side of the question; None where the device or its design has none."""
     from diffmicro.drawing import geometry
     from diffmicro.plot.drawing import drawing
@@ -93,6 +93,6 @@ def design_drawing(device: Any, values: Mapping[str, Any]) -> Figure | None:
     if device.geometry is None:
         return None
     try:
-        return drawing(geometry(device, point_of(device, values)[0]))
+        return drawing(geometry(device, point_of(device, values)[0], layout))
     except ValueError:
         return None

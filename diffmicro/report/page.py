@@ -7,7 +7,7 @@ from typing import Any
 from diffmicro._device import Device
 from diffmicro.parameters import describe
 from diffmicro.report import words
-from diffmicro.report.claims import Claim, Question
+from diffmicro.report.claims import Claim, Question, layout_of
 from diffmicro.report.figures import bars_figure, design_drawing, embedded, search_figure
 
 STYLE = """
@@ -102,7 +102,7 @@ def _designs(device: Device, question: Question) -> str:
     text = _table(("parameter", "before", "after", "allowed", "meaning"), rows)
     pictures = []
     for side, caption in _drawn_sides(device, question).items():
-        figure = design_drawing(device, getattr(question, side))
+        figure = design_drawing(device, getattr(question, side), layout_of(device, question))
         if figure is not None:
             picture = embedded(figure, f"drawing of the design {caption}", "78%")
             pictures.append(f"<figure><figcaption>{caption}</figcaption>{picture}</figure>")
@@ -194,9 +194,12 @@ def _repeat(
         ["diffmicro evaluate", question.device, *words.words_of(device, question, "after")]
     )
     rows = [(str(name), str(value)) for name, value in environment.items()]
+    process = question.process
+    rules = "" if process is None else f"<pre>{escape(process.toml())}</pre>"
     return (
         _paragraph("The search again:")
         + f"<pre>{escape(again)}</pre>"
+        + (_paragraph("with the file rules.toml:") + rules if rules else "")
         + _paragraph("The design after, alone:")
         + f"<pre>{escape(look)}</pre>"
         + _paragraph("Every number above, on another machine:")

@@ -6,6 +6,7 @@ from typing import Any
 from diffmicro._device import Device
 from diffmicro.parameters import describe
 from diffmicro.report.claims import Claim, Question
+from diffmicro.shapes.features import NAMED
 from diffmicro.units import readable
 
 VERDICTS = {
@@ -28,6 +29,8 @@ def show(device: Device, name: str, value: Any) -> str:
     known = device.parameters.get(name.partition("[")[0]) or device.responses.get(name)
     if value is None:
         return "-"
+    if NAMED.fullmatch(name):
+        return readable(float(value), "m", 5)
     if isinstance(value, str) or known is None:
         return str(value)
     if isinstance(value, list):
@@ -43,6 +46,8 @@ def question_text(device: Device, question: Question) -> str:
     )
     kept = [f"{of} {sense} {show(device, of, bound)}" for of, sense, bound in question.constraints]
     aim = {"maximize": "as large", "minimize": "as small"}.get(question.goal, "as near its target")
+    if question.process is not None:
+        kept.append(f"the rules of {question.process.name or 'the fabrication process'}")
     text = f"Make {question.objective} {aim} as possible by choosing {free}"
     return text + (f", and keep {' and '.join(kept)}." if kept else ".")
 
@@ -99,6 +104,8 @@ def _bound_of(question: Question, what: str) -> tuple[str, float]:
         if name != what:
             return name, question.free[name][number]
     of = what.split()[0]
+    if NAMED.fullmatch(of):
+        return of, float(what.split()[2])
     return of, next(b for name, sense, b in question.constraints if what == f"{name} {sense} {b:g}")
 
 
@@ -129,6 +136,10 @@ def repeat_command(device: Device, question: Question, config: Mapping[str, Any]
     parts.append(f"--{question.goal} {question.objective}")
     parts += [f"--free {name}={low!r}:{high!r}" for name, (low, high) in question.free.items()]
     parts += [f"--subject '{of}{sense}{bound!r}'" for of, sense, bound in question.constraints]
+    if question.rules is not None:
+        words = {k: v for k, v in question.layout.items() if v is not None}
+        parts[2:2] = [f"{key}={_word(value)}" for key, value in words.items()]
+        parts.append("--rules rules.toml")
     if config.get("method", "auto") != "auto":
         parts.append(f"--method {config['method']}")
     parts += [f"--budget {config['budget']}", f"--seed {config['seed']}"]

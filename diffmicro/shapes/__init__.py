@@ -17,6 +17,7 @@ from diffmicro.shapes.bodies import (
     point,
 )
 from diffmicro.shapes.contour import Contour, circle, polygon, rectangle
+from diffmicro.shapes.features import Feature
 from diffmicro.shapes.strokes import Band, star, stroke
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Arrow",
     "Band",
     "Contour",
+    "Feature",
     "Geometry",
     "Layer",
     "Length",

@@ -58,4 +58,4 @@ def test_the_command_prints_them(capsys):
     found = json.loads(capsys.readouterr().out)["surroundings"]
     lines = surroundings_text(found)
     assert lines[0].startswith("along probe_mass: no end within")
-    assert any(line.startswith("good parts by the device's process: 100 %") for line in lines)
+    assert any(line.startswith("good parts: 100 %") for line in lines)

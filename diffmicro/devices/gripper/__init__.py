@@ -30,6 +30,7 @@ from diffmicro.devices.gripper.design import (
     published_design,
     published_setting,
 )
+from diffmicro.devices.gripper.features import etched, features
 from diffmicro.devices.gripper.layout import Layout, geometry
 from diffmicro.devices.gripper.response import (
     AT_A_KINK,
@@ -85,6 +86,8 @@ DEVICE = Device(
     animation="diffmicro.plot.gripper:animation",
     geometry=geometry,
     Layout=Layout,
+    features=features,
+    etched=etched,
 )
 
 __all__ = [
@@ -95,6 +98,8 @@ __all__ = [
     "DEVICE",
     "Layout",
     "geometry",
+    "etched",
+    "features",
     "Design",
     "FEWEST_SEGMENTS",
     "LIMITED",

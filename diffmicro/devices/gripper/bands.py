@@ -6,13 +6,11 @@ ends, q the direction along the arc's tangent away from it, into the open sector
 circle of radius R = r + h / 2 + clearance + w / 2.
 """
 
-import math
 from collections.abc import Sequence
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from diffmicro.shapes import Band, Contour
@@ -79,18 +77,23 @@ def hub(ring: Ring, which: int, radius: Array | float) -> Contour:
 
 
 def band(ring: Ring, which: int, center: Array) -> Band:
-    """The band from a body's center to the foot for one end of a flexure."""
+    """The band from a body's center to the foot for one end of a flexure: straight, or around the flexure."""
+    angle, ray, aside, _ = ring.end(which)
+    toward, reach = _polar(center - ring.hinge)
+    free = jnp.abs(_wrapped(toward - angle)) <= jnp.arccos(ring.around / reach)
+    w = ring.width
+    middle = ring.hinge + w / 2 * aside
+    direct = [middle + ring.around * ray, middle + (ring.radius - w / 2) * ray]
+    return _either(free, _straight(center, direct, w), _around(ring, which, center))
+
+
+def _around(ring: Ring, which: int, center: Array) -> Band:
+    """The band that goes around the flexure, over the arc itself: the other foot is in the open sector."""
     angle, ray, aside, sense = ring.end(which)
     around, w = ring.around, ring.width
     toward, reach = _polar(center - ring.hinge)
-    spread = jnp.arccos(around / reach)
-    if abs(_wrapped(number(toward - angle))) <= number(spread):
-        middle = ring.hinge + w / 2 * aside
-        return _straight(center, [middle + around * ray, middle + (ring.radius - w / 2) * ray], w)
-    # Around the flexure, over the arc itself: the other foot is in the open sector.
-    touch = toward + sense * spread
-    way = _onward(number(-sense * (touch - angle)))
-    touch = touch - sense * (way - jax.lax.stop_gradient(-sense * (touch - angle)))
+    touch = toward + sense * jnp.arccos(around / reach)
+    touch = angle - sense * jnp.mod(-sense * (touch - angle), 2 * jnp.pi)
     outer, inner = around + w / 2, around - w / 2
     corner = angle + sense * jnp.arcsin(w / outer)
     foot = ring.hinge + (ring.radius - w / 2) * ray
@@ -109,24 +112,27 @@ def band(ring: Ring, which: int, center: Array) -> Band:
 def arm(rings: Sequence[Ring], center: Array, tip: Array) -> Band:
     """The band from a body's center to the tip, around the first flexure that is in the way."""
     width = rings[0].width
-    for ring in rings:
+    way = tip - center
+    # The corners along a straight arm lie where the other bands of the body have ended.
+    found = _straight(center, [center + 0.8 * way, tip], width)
+    for ring in reversed(rings):
         toward, reach = _polar(center - ring.hinge)
         leaving, length = _polar(tip - ring.hinge)
-        way = tip - center
+        outside = (ring.around < reach) & (ring.around < length)
         to_hinge = ring.hinge - center
-        cross = number(way[0] * to_hinge[1] - way[1] * to_hinge[0])
-        sense = 1 if cross > 0 else -1  # with the hinge on the left the arm turns counterclockwise
-        first = toward + sense * jnp.arccos(ring.around / reach)
-        last = leaving - sense * jnp.arccos(ring.around / length)
-        turn = _wrapped(number(sense * (last - first)))
-        if not 0 < turn < math.pi:
-            continue
-        last = last + sense * (turn - jax.lax.stop_gradient(sense * (last - first)))
-        return _bent(ring, center, tip, (first, last), sense)
-    return _straight(center, [tip], width)
+        cross = way[0] * to_hinge[1] - way[1] * to_hinge[0]
+        sense = jnp.where(
+            cross > 0, 1.0, -1.0
+        )  # with the hinge on the left it turns counterclockwise
+        first = toward + sense * jnp.arccos(jnp.where(outside, ring.around / reach, 0.5))
+        last = leaving - sense * jnp.arccos(jnp.where(outside, ring.around / length, 0.5))
+        turn = _wrapped(sense * (last - first))
+        bent = _bent(ring, center, tip, (first, first + sense * turn), sense)
+        found = _either(outside & (turn > 0) & (turn < jnp.pi), bent, found)
+    return found
 
 
-def _bent(ring: Ring, center: Array, tip: Array, ends: tuple[Array, Array], sense: int) -> Band:
+def _bent(ring: Ring, center: Array, tip: Array, ends: tuple[Array, Array], sense: Array) -> Band:
     """A band that goes around a flexure from the polar angle `ends[0]` to `ends[1]` and on to the tip."""
     first, last = ends
     half = ring.width / 2
@@ -143,18 +149,26 @@ def _bent(ring: Ring, center: Array, tip: Array, ends: tuple[Array, Array], sens
 
 
 def _straight(center: Array, path: Sequence[Array], width: Array | float) -> Band:
-    """A band of straight pieces with sharp corners and a cut-off end."""
+    """A band of two straight pieces with a sharp corner and a cut-off end.
+
+    The middle of the second piece counts as a corner on both sides: every band has six, so that which way a band
+    takes may depend on traced numbers.
+    """
     places = [center, *path]
     ways = [_unit(b - a) for a, b in zip(places, path, strict=False)]
     sides = [jnp.stack([-way[1], way[0]]) for way in ways]
-    offsets = []
-    for i, side in enumerate(sides):
-        both = side + sides[i + 1] if i + 1 < len(sides) else 2 * side
-        offsets.append(both / jnp.sum(both**2) * width)
+    both = sides[0] + sides[1]
+    offsets = [both / jnp.sum(both**2) * width, sides[1] * width / 2]
     right = [p - offset for p, offset in zip(path, offsets, strict=True)]
     left = [p + offset for p, offset in zip(path, offsets, strict=True)]
-    points = jnp.stack([*right, *left[::-1]])
-    return Band(ways[0], points, jnp.zeros(len(points)))
+    onward = [right[0], (right[0] + right[1]) / 2, right[1]]
+    back = [left[1], (left[0] + left[1]) / 2, left[0]]
+    return Band(ways[0], jnp.stack([*onward, *back]), jnp.zeros(6))
+
+
+def _either(first: Array, one: Band, other: Band) -> Band:
+    """The one band or the other."""
+    return jax.tree.map(lambda a, b: jnp.where(first, a, b), one, other)
 
 
 def _polar(vector: Array) -> tuple[Array, Array]:
@@ -165,14 +179,6 @@ def _unit(vector: Array) -> Array:
     return vector / jnp.sqrt(jnp.sum(vector**2))
 
 
-def number(value: Array | float) -> float:
-    """The value alone, also where it is differentiated."""
-    return float(np.asarray(jax.lax.stop_gradient(value)))
-
-
-def _wrapped(angle: float) -> float:
-    return math.remainder(angle, 2 * math.pi)
-
-
-def _onward(angle: float) -> float:
-    return angle % (2 * math.pi)
+def _wrapped(angle: Array) -> Array:
+    """The angle between -pi and pi."""
+    return angle - 2 * jnp.pi * jax.lax.stop_gradient(jnp.round(angle / (2 * jnp.pi)))

@@ -3,21 +3,19 @@
 The model knows flexures, hinges and the bodies' centers; the plates are ours. Every flexure ends on the radial
 side of a foot, in the sector that its arc leaves open. Feet of the frame reach in to a hub, which is anchored;
 those of moving bodies reach out to a band that goes straight to the body's center, or first around the flexure,
-at a distance (conjugate surfaces). The bands of a body meet in its center. Which way a band takes is decided by
-numbers: the drawing has derivatives by the design, but is not jitted.
+at a distance (conjugate surfaces). The bands of a body meet in its center.
 """
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
-from diffmicro.devices.gripper.bands import Ring, arm, band, hub, number
+from diffmicro.devices.gripper.bands import Ring, arm, band, hub
 from diffmicro.devices.gripper.design import Design
 from diffmicro.devices.gripper.lumped import HOLDING, PAIRS
 from diffmicro.mechanics.linkage import GROUND
-from diffmicro.parameters import parameter
+from diffmicro.parameters import is_traced, parameter
 from diffmicro.shapes import (
     FRONT,
     Angle,
@@ -114,9 +112,10 @@ def _body(design: Design, layout: Layout, rings: list[Ring], row: int) -> Contou
     ]
     if row == HOLDING:
         bands.append(arm(rings, center, center + jnp.asarray(design.tip)))
-    directions = [np.asarray(jax.lax.stop_gradient(b.direction)) for b in bands]
-    order = np.argsort([np.arctan2(d[1], d[0]) for d in directions])
-    return star(center, [bands[i] for i in order], layout.plate_width)
+    every = jax.tree.map(lambda *parts: jnp.stack(parts), *bands)
+    order = jnp.argsort(jnp.arctan2(every.direction[:, 1], every.direction[:, 0]))
+    around = [jax.tree.map(lambda part, i=i: part[order[i]], every) for i in range(len(bands))]
+    return star(center, around, layout.plate_width)
 
 
 def _on(plate: Plate, side: str) -> Plate:
@@ -152,17 +151,19 @@ def flat(place: Array, height: Array | float = 0.0) -> Array:
 
 
 def _check(rings: list[Ring], layout: Layout) -> None:
-    """Hubs have room inside their flexures, and bands around them end before the bodies' centers."""
+    """Hubs have room inside their flexures, and anchors below hubs; traced numbers pass."""
+    if is_traced(*jax.tree.leaves((rings, layout))):
+        return
     for letter, ring, pair in zip(FLEXURES, rings, PAIRS, strict=True):
-        room = number(ring.radius - ring.height / 2 - ring.clearance)
-        low, hub_radius = number(layout.plate_width), number(layout.hub_radius)
+        room = float(ring.radius - ring.height / 2 - ring.clearance)
+        low, hub_radius = float(layout.plate_width), float(layout.hub_radius)
         if GROUND in pair and not low < hub_radius <= room:
             raise ValueError(
                 f"gripper.geometry: Layout.hub_radius = {hub_radius} m is not allowed; it has to be above "
-                f"plate_width = {low} m and at most {room:.3g} m, to stay {number(layout.clearance)} m inside "
+                f"plate_width = {low} m and at most {room:.3g} m, to stay {float(layout.clearance)} m inside "
                 f"flexure {letter}. Change it, plate_width or clearance."
             )
-    if not number(layout.anchor_radius) <= number(layout.hub_radius):
+    if not float(layout.anchor_radius) <= float(layout.hub_radius):
         raise ValueError(
             f"gripper.geometry: Layout.anchor_radius = {layout.anchor_radius} m is not allowed; it has to be at "
             f"most hub_radius = {layout.hub_radius} m, below which it lies."

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import Float
 
-from diffmicro._types import Scalar, Vector
+from diffmicro._types import Pair, PerFlexure, Planar, Scalar, Vector
 from diffmicro.devices.gripper.design import Design, Setting
 from diffmicro.mechanics import arcs
 from diffmicro.mechanics.equilibrium import Conditions, Found, State, attach, follow
@@ -19,8 +20,8 @@ from diffmicro.mechanics.linkage import (
     GROUND,
     Flexure,
     Linkage,
+    Poses,
     Push,
-    Table,
     ends,
     flexures,
     pose,
@@ -42,7 +43,7 @@ class Model(NamedTuple):
 
     linkage: Linkage
     pushes: tuple[Push, Push]
-    tip: Vector
+    tip: Pair
     length: Scalar
     force: Scalar
 
@@ -82,18 +83,18 @@ def lump(design: Design, setting: Setting) -> Model:
     return Model(linkage, pushes, tip, length, design.young * first / length**2)
 
 
-def nondimensional_wrench(model: Model, wrench: Table) -> Table:
+def nondimensional_wrench(model: Model, wrench: Poses) -> Poses:
     """Wrenches (N, N, N m) in natural units."""
     moment = model.force * model.length
     return wrench / jnp.stack([model.force, model.force, moment])[None, :]
 
 
-def rest_tip(model: Model) -> Vector:
+def rest_tip(model: Model) -> Pair:
     """Where the tip rests, natural units."""
     return model.linkage.centers[HOLDING] + model.tip
 
 
-def tip_of(model: Model, q: Table) -> Vector:
+def tip_of(model: Model, q: Poses) -> Pair:
     """Where the tip is, natural units."""
     body = q[HOLDING]
     return model.linkage.centers[HOLDING] + body[:2] + turn(body[2], model.tip)
@@ -106,7 +107,7 @@ _ROWS = {
 }
 
 
-def conditions(kind: str, wrench: Table, first: Array, second: Array) -> Conditions:
+def conditions(kind: str, wrench: Poses, first: Array, second: Array) -> Conditions:
     """What closes the system: `pushed`: actuator force and tip force; `moved`: tip travel (the actuator's
     force follows) and tip force; `held`: actuator force and tip travel (the tip's force follows)."""
     rows = jnp.asarray(_ROWS[kind], wrench.dtype)
@@ -151,20 +152,20 @@ class Walk(NamedTuple):
         return attach(self.model.linkage, self.model.pushes, state, goal, self.steps)
 
 
-def rotations(q: Table) -> Vector:
+def rotations(q: Poses) -> PerFlexure:
     """Rotation of the second against the first body of each flexure [rad]."""
     theta = q[:, 2]
     zero = jnp.zeros_like(theta[:1])
     return jnp.append(theta, zero) - jnp.append(zero, theta)
 
 
-def bending_moments(model: Model, state: State, segments: int) -> Vector:
+def bending_moments(model: Model, state: State, segments: int) -> PerFlexure:
     """Largest |bending moment| along each arc, in units of EI / r of that arc.
 
     Of models with a constant stiffness the moment is that of the small-load theory, on the undeformed arc.
     """
 
-    def one(flexure: Flexure, load: Vector, first: Vector, second: Vector) -> Array:
+    def one(flexure: Flexure, load: Planar, first: Planar, second: Planar) -> Array:
         at = pose(flexure, first, second)
         if model.linkage.model != "exact":
             wrench = wrench_at(model.linkage.model, flexure, load, at, segments)
@@ -175,7 +176,7 @@ def bending_moments(model: Model, state: State, segments: int) -> Vector:
     return jax.vmap(one)(flexures(model.linkage), state.loads, *q)
 
 
-def _largest_linear(wrench: Vector, angle: Scalar) -> Array:
+def _largest_linear(wrench: Planar, angle: Scalar) -> Array:
     """The moment is stationary where the arc runs along the force, else largest at an end."""
     end = arcs.rest_pose(angle)
     load = jnp.stack([wrench[0], wrench[1], wrench[2] + end[0] * wrench[1] - end[1] * wrench[0]])
@@ -191,7 +192,7 @@ def _within(along: Scalar, angle: Scalar) -> list[Array]:
     return [jnp.where(place < angle, place, 0.0) for place in places]
 
 
-def _largest_exact(load: Vector, flexure: Flexure, segments: int) -> Array:
+def _largest_exact(load: Planar, flexure: Flexure, segments: int) -> Array:
     """Best of the samples, moved to where the moment is stationary (its share of the arc is held)."""
     frozen, angle = jax.lax.stop_gradient((load, flexure.angle))
     softness = jax.lax.stop_gradient(flexure.softness)
@@ -211,7 +212,7 @@ def _largest_exact(load: Vector, flexure: Flexure, segments: int) -> Array:
     return jnp.abs(arcs.bending(load, end[0], end[1]))
 
 
-def stresses(model: Model, design: Design, state: State, segments: int) -> Vector:
+def stresses(model: Model, design: Design, state: State, segments: int) -> PerFlexure:
     """Largest |M| h / 2 I along each arc [Pa]."""
     moments = bending_moments(model, state, segments)
     return moments * design.young * design.section_height / (2 * jnp.asarray(design.beam_radius))
@@ -225,7 +226,7 @@ def shapes(model: Model, state: State, points: int = SAMPLES) -> Array:
     """
     start, _ = ends(model.linkage)
 
-    def one(flexure: Flexure, load: Vector, first: Vector, second: Vector, at: Vector) -> Array:
+    def one(flexure: Flexure, load: Planar, first: Planar, second: Planar, at: Pair) -> Array:
         if model.linkage.model == "exact":
             path = arcs.trace(load, flexure.angle, flexure.softness, points)
             x, y = path.x, path.y
@@ -241,7 +242,7 @@ def shapes(model: Model, state: State, points: int = SAMPLES) -> Array:
     return jax.vmap(one)(flexures(model.linkage), state.loads, *both, start)
 
 
-def _bent(wrench: Vector, angle: Scalar, points: int) -> tuple[Array, Array]:
+def _bent(wrench: Planar, angle: Scalar, points: int) -> tuple[Array, Array]:
     """Small-load deflection of an arc under its end's wrench: closed-form integrals of the moment."""
     end = arcs.rest_pose(angle)
     load = jnp.stack([wrench[0], wrench[1], wrench[2] + end[0] * wrench[1] - end[1] * wrench[0]])
@@ -249,7 +250,7 @@ def _bent(wrench: Vector, angle: Scalar, points: int) -> tuple[Array, Array]:
     # Displacements are linear in the load: the derivative of the exact arc at no load.
     still = jnp.zeros_like(load)
 
-    def path(given: Vector) -> tuple[Array, Array]:
+    def path(given: Planar) -> tuple[Array, Array]:
         arc = arcs.trace(given, angle, None, points)
         return arc.x, arc.y
 
@@ -272,7 +273,7 @@ def clearances(points: Array) -> Vector:
     return jnp.stack(gaps)
 
 
-def _distance(point: Vector, points: Table) -> Array:
+def _distance(point: Pair, points: Float[Array, "points 2"]) -> Array:
     return _smallest(jnp.sum((points - point[None, :]) ** 2, axis=-1))
 
 

@@ -111,7 +111,8 @@ def respond(
     """The motion of the foot that the drive leads to from rest, or from `start`.
 
     `steps`: fewest steps per drive period, 24. `tolerance`: of what steps do to the small-scale forces in the
-    periodic motion, 1e-10; the number of steps goes with its fourth root. Transients are followed at ten times it.
+    periodic motion, 1e-10 and never below the machine epsilon; the number of steps goes with its fourth root.
+    Transients are followed at ten times it.
     `settled`: `start` is next to a periodic motion of `multiple` drive periods; only Newton's method runs.
     `throw`: raise an error when there is no result, where values are known (not inside transformations).
 
@@ -157,6 +158,9 @@ def _respond(
     design, setting = where_legal(allowed, (design, setting), tame)
     # What is out of reach would take as long as anything can, for no number.
     system, units = lump(design, setting)
+    # Below the rounding of the numbers, more steps add errors: in float32 a periodic motion would look erratic.
+    precision = system.gap.dtype
+    tolerance = jnp.maximum(tolerance.astype(precision), jnp.finfo(precision).eps)
     count = system.steps(steps, tolerance)
     in_all = (
         system.steps(steps, COARSE_WARMUP * tolerance)
@@ -167,7 +171,6 @@ def _respond(
     design, setting = where_legal(allowed & reached, (design, setting), tame)
     system, units = lump(design, setting)
     parameters, unravel = ravel_pytree(system)
-    tolerance = tolerance.astype(parameters.dtype)
     mapped = period_map(unravel, steps)
     origin = pack(system.rest()) if start is None else scaled(system, units, start)
     turns = 1.0 / units.time

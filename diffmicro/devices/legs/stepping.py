@@ -390,7 +390,9 @@ LIMIT = 4.0
 ROOM = 4000
 
 
-def run(system: LegsMotion, state: State, periods: Array, count: Array, record: Record) -> Flight:
+def run(
+    system: LegsMotion, state: State, periods: Array | int, count: Array, record: Record
+) -> Flight:
     """The motion after whole periods from `state`; forward derivatives. Falls short of them at the limit."""
     kern = kernel()
     drive = system.drive()

@@ -29,6 +29,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jaxtyping import Float
 
 from diffmicro import _loops as loops
 from diffmicro._types import Scalar, Vector
@@ -68,10 +69,10 @@ class Dragged(NamedTuple):
 class Line(NamedTuple):
     """The springs: depth at which each touches, its share of the line, the indentation over a period, its rate."""
 
-    depth: Vector
-    weight: Vector
-    indentation: Vector
-    rate: Vector
+    depth: Float[Array, "springs"]
+    weight: Float[Array, "springs"]
+    indentation: Float[Array, "times"]
+    rate: Float[Array, "times"]
 
 
 class Motion(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax import Array
 
 TOUCHING = 1e-12
 """Approach of the other end after an impact that is rounding."""
@@ -20,20 +21,20 @@ GRIPS = (0.0, 1.0, -1.0)
 class Velocity(NamedTuple):
     """Of the center, up and along the slope, and spin."""
 
-    up: Any
-    along: Any
-    spin: Any
+    up: Array
+    along: Array
+    spin: Array
 
 
 class Body(NamedTuple):
     """What an impact depends on, in natural units: friction, inertia, height of the center over the contact, and
     how far ahead of the center the rear and the front end are."""
 
-    friction: Any
-    inertia: Any
-    height: Any
-    rear: Any
-    front: Any
+    friction: Array
+    inertia: Array
+    height: Array
+    rear: Array
+    front: Array
 
 
 class Impact(NamedTuple):
@@ -41,9 +42,9 @@ class Impact(NamedTuple):
     sticks."""
 
     velocity: Velocity
-    rests: Any
-    at_front: Any
-    sticks: Any
+    rests: Array | bool
+    at_front: Array | bool
+    sticks: Array | bool
 
 
 def plastic_impact(body: Body, center: Velocity) -> Impact:
@@ -56,7 +57,7 @@ def plastic_impact(body: Body, center: Velocity) -> Impact:
     return found
 
 
-def _on_face(body: Body, center: Velocity, found: Impact, done: Any) -> tuple[Impact, Any]:
+def _on_face(body: Body, center: Velocity, found: Impact, done: Array) -> tuple[Impact, Array]:
     """Both ends press: the body stops turning."""
     h, rear, front = body.height, body.rear, body.front
     for slip in GRIPS:
@@ -78,8 +79,13 @@ def _on_face(body: Body, center: Velocity, found: Impact, done: Any) -> tuple[Im
 
 
 def _on_end(
-    body: Body, center: Velocity, ends: tuple[Any, Any], is_front: bool, found: Impact, done: Any
-) -> tuple[Impact, Any]:
+    body: Body,
+    center: Velocity,
+    ends: tuple[Array, Array],
+    is_front: bool,
+    found: Impact,
+    done: Array,
+) -> tuple[Impact, Array]:
     """One end presses; the other one must not approach the ground."""
     (here, there), h = ends, body.height
     approach = center.up - here * center.spin
@@ -114,11 +120,11 @@ def _on_end(
     return found, done
 
 
-def _within(body: Body, slip: float, normal: Any, along: Any, left: Any) -> Any:
+def _within(body: Body, slip: float, normal: Array, along: Array, left: Array) -> Array:
     """Coulomb's law for impulses: inside the cone, or on it against the sliding that is left."""
     return jnp.abs(along) <= body.friction * normal if slip == 0 else slip * left > 0
 
 
-def either(flag: Any, first: Any, second: Any) -> Any:
+def either(flag: Array, first: Any, second: Any) -> Any:
     """One of two structures, by a flag."""
     return jax.tree.map(lambda a, b: jnp.where(flag, a, b), first, second)

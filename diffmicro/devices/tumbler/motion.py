@@ -31,7 +31,7 @@ Left out: rebound, presliding, rolling resistance, and everything out of the pla
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 from jax import Array
@@ -50,7 +50,7 @@ from diffmicro.devices.tumbler.state import (
     flags,
     mode_of,
 )
-from diffmicro.dynamics.series import sin_cos
+from diffmicro.dynamics.series import Number, sin_cos
 from diffmicro.dynamics.system import HybridSystem, Schedule, Step
 
 CHATTER = 1e-7
@@ -99,26 +99,28 @@ class TumblerMotion(HybridSystem):
         """One segment: half a turn of the field."""
         return Schedule((jnp.ones_like(self.rate),), (Drive(),), (Drive(),))
 
-    def previous(self, piece: Any) -> Any:
+    def previous(self, piece: Number) -> Number:
         """The piece before."""
         return jnp.where(piece == 0, self.count - 1, piece - 1)
 
-    def following(self, piece: Any) -> Any:
+    def following(self, piece: Number) -> Number:
         """The piece after."""
         return jnp.where(piece == self.count - 1, 0, piece + 1)
 
-    def lever(self, piece: Any, roll: Any) -> tuple[Any, Any]:
+    def lever(self, piece: Number, roll: Number) -> tuple[Number, Number]:
         """h and h' on a piece."""
         sine, cosine = sin_cos(roll)
         ahead, below = self.ahead[piece], self.below[piece]
         return sine * ahead + cosine * below + self.radius[piece], cosine * ahead - sine * below
 
-    def _turning(self, time: Any, piece: Any, roll: Any) -> Any:
+    def _turning(self, time: Number, piece: Number, roll: Number) -> Number:
         """T."""
         sine, _ = sin_cos(time * jnp.pi - roll + (self.phase - self.normal[piece]))
         return sine * self.torque
 
-    def _on_piece(self, time: Any, state: State, mode: Mode, touching: Any, sticks: Any) -> tuple:
+    def _on_piece(
+        self, time: Number, state: State, mode: Mode, touching: Number, sticks: Number
+    ) -> tuple:
         """w', n, t, and the accelerations up and along that a point at the lowest contact lacks to be free.
 
         `touching` and `sticks` are 1 or 0.
@@ -139,7 +141,7 @@ class TumblerMotion(HybridSystem):
         normal = press * touching
         return spin_rate, normal, drag * sticks - (normal + load) * grip, press, drag
 
-    def _held(self, time: Any, mode: Mode) -> tuple:
+    def _held(self, time: Number, mode: Mode) -> tuple:
         """Normal force of a body that does not turn, the most it can be, t, forces on both ends of the face."""
         face = mode.piece
         front = self.ahead[face]
@@ -159,8 +161,8 @@ class TumblerMotion(HybridSystem):
         return normal, whole, drag - (normal + load) * grip, whole - forward, forward
 
     def laws(
-        self, time: Any, state: State, mode: Mode, drive: Drive
-    ) -> tuple[State, Callable[[], tuple[Any, ...]]]:
+        self, time: Number, state: State, mode: Mode, drive: Drive
+    ) -> tuple[State, Callable[[], tuple[Number, ...]]]:
         """Rates of the state, and the guards from the same forces: contact, ends of the piece, friction."""
         del drive
         touching, sticks, flying, held = flags(mode)
@@ -180,7 +182,7 @@ class TumblerMotion(HybridSystem):
             0.0,
         )
 
-        def guards() -> tuple[Any, ...]:
+        def guards() -> tuple[Number, ...]:
             # What may fail on two sides is a product; its factors tell the side.
             face = jnp.where(mode.kind == FACE, 1.0, 0.0)
             partly, free = held - face, 1.0 - held
@@ -198,15 +200,17 @@ class TumblerMotion(HybridSystem):
 
         return rates, guards
 
-    def flow(self, time: Any, state: State, mode: Mode, drive: Drive) -> State:
+    def flow(self, time: Number, state: State, mode: Mode, drive: Drive) -> State:
         """Rates of the state."""
         return self.laws(time, state, mode, drive)[0]
 
-    def guards(self, time: Any, state: State, mode: Mode, drive: Drive) -> tuple[Any, ...]:
+    def guards(self, time: Number, state: State, mode: Mode, drive: Drive) -> tuple[Number, ...]:
         """Quantities that are positive as long as the mode lasts."""
         return self.laws(time, state, mode, drive)[1]()
 
-    def _choose_on_piece(self, time: Any, state: State, piece: Any) -> tuple[Any, Any, Any]:
+    def _choose_on_piece(
+        self, time: Number, state: State, piece: Number
+    ) -> tuple[Number, Number, Number]:
         """Direction of sliding, whether the body stays on the ground, and its w'."""
         rests = state.slide == 0
         still = Mode(PIECE, piece, 0.0)
@@ -219,7 +223,13 @@ class TumblerMotion(HybridSystem):
         return slip, sticks | (slid > 0), jnp.where(sticks, rate, slid_rate)
 
     def _choose(
-        self, time: Any, state: State, piece: Any, on_face: Any, released: Any, breaks: Any
+        self,
+        time: Number,
+        state: State,
+        piece: Number,
+        on_face: Number,
+        released: Number,
+        breaks: Number,
     ) -> tuple[State, Mode]:
         """State and mode of a body on a piece, or at rest `on_face`: it lies, tips over an end, or is held there.
 
@@ -250,7 +260,7 @@ class TumblerMotion(HybridSystem):
         )
         return at_end, mode
 
-    def enter(self, time: Any, state: State, drive: Drive) -> tuple[State, Mode]:
+    def enter(self, time: Number, state: State, drive: Drive) -> tuple[State, Mode]:
         """Mode from exact zeros: a gap of zero is contact, a face's roll without spin a face.
 
         The roll that comes in is counted from the body's frame, in [normal[0], normal[0] + 2 pi).
@@ -289,7 +299,7 @@ class TumblerMotion(HybridSystem):
 
     def transition(
         self,
-        time: Any,
+        time: Number,
         state: State,
         mode: Mode,
         drive: Drive,
@@ -341,7 +351,7 @@ class TumblerMotion(HybridSystem):
         return _Passage(state, passes, touches, rests, face, next_piece)
 
     def _after(
-        self, time: Any, mode: Mode, fired: tuple[Array, ...], passage: "_Passage"
+        self, time: Number, mode: Mode, fired: tuple[Array, ...], passage: "_Passage"
     ) -> tuple[State, Mode]:
         """The mode after what landed on a face, or ended on one, or broke loose."""
         contact, ends, friction = fired

@@ -1,8 +1,11 @@
 """State, mode and record of the planar tumbler: the nouns of `motion`."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
+from jax import Array
+
+from diffmicro.dynamics.series import Number
 
 FLIGHT, PIECE, FACE, FRONT, REAR = range(5)
 
@@ -10,21 +13,21 @@ FLIGHT, PIECE, FACE, FRONT, REAR = range(5)
 class State(NamedTuple):
     """Gap and its rate, roll from the face before, spin, sliding velocity and its integral, half turns."""
 
-    gap: Any
-    rate: Any
-    roll: Any
-    spin: Any
-    slide: Any
-    slipped: Any
-    lap: Any
+    gap: Number
+    rate: Number
+    roll: Number
+    spin: Number
+    slide: Number
+    slipped: Number
+    lap: Number
 
 
 class Mode(NamedTuple):
     """One of FLIGHT to REAR; number of the lowest piece, or the face before it; direction of sliding, 0: stick."""
 
-    kind: Any
-    piece: Any
-    slip: Any
+    kind: Array | int
+    piece: Array
+    slip: Array | float
 
 
 class Drive(NamedTuple):
@@ -34,16 +37,16 @@ class Drive(NamedTuple):
 class Record(NamedTuple):
     """Gathered over half turns: shares of time, counts, extremes, distance to the nearest change of mode."""
 
-    contact_time: Any
-    face_time: Any
-    slip_time: Any
-    hops: Any
-    events: Any
-    pull: Any
-    margin: Any
+    contact_time: Array
+    face_time: Array
+    slip_time: Array
+    hops: Array
+    events: Array
+    pull: Array
+    margin: Array
 
 
-def flags(mode: Mode) -> tuple[Any, Any, Any, Any]:
+def flags(mode: Mode) -> tuple[Array, Array, Array, Array]:
     """Whether a piece touches, whether it sticks, flies, or a face lies: 1 or 0."""
     touching = jnp.where(mode.kind == PIECE, 1.0, 0.0)
     sticks = jnp.where((mode.kind == PIECE) & (mode.slip == 0), 1.0, 0.0)

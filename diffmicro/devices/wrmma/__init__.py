@@ -33,6 +33,7 @@ from diffmicro.devices.wrmma.design import (
     published_design,
     published_setting,
 )
+from diffmicro.devices.wrmma.features import etched, features
 from diffmicro.devices.wrmma.layout import Layout, geometry
 from diffmicro.devices.wrmma.lumped import drive_period, eta, lump, masses, rest_force
 from diffmicro.devices.wrmma.response import (
@@ -80,6 +81,8 @@ DEVICE = Device(
     animation="diffmicro.plot.wrmma:animation",
     geometry=geometry,
     Layout=Layout,
+    features=features,
+    etched=etched,
 )
 
 __all__ = [
@@ -88,6 +91,8 @@ __all__ = [
     "DEVICE",
     "Layout",
     "geometry",
+    "etched",
+    "features",
     "Design",
     "HELD_CLOSED",
     "METHODS",

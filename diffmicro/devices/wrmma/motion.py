@@ -19,7 +19,7 @@ with one velocity. Friction is rigid: no presliding. The clamp is a finite force
 stopped by it within microseconds, not at once.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -27,7 +27,7 @@ from jax import Array
 
 from diffmicro.dynamics.margin import Margin
 from diffmicro.dynamics.roots import stationary_point
-from diffmicro.dynamics.series import sin_cos, value
+from diffmicro.dynamics.series import Number, sin_cos, value
 from diffmicro.dynamics.system import HybridSystem, Schedule, Step
 
 CHATTER = 1e-6
@@ -37,34 +37,34 @@ CHATTER = 1e-6
 class State(NamedTuple):
     """Gap and its rate, speed and displacement of the body."""
 
-    gap: Any
-    rate: Any
-    speed: Any
-    position: Any
+    gap: Number
+    rate: Number
+    speed: Number
+    position: Number
 
 
 class Mode(NamedTuple):
     """Direction of sliding (0: stick), and whether hammer and body stay together."""
 
-    slip: Any
-    closed: Any
+    slip: Array
+    closed: Array
 
 
 class Drive(NamedTuple):
     """Field over its half amplitude (s + offset), and friction bound."""
 
-    field: Any
-    bound: Any
+    field: Number
+    bound: Number
 
 
 class Record(NamedTuple):
     """Gathered over periods: extremes, counts, shares of time, distance to the nearest mode change."""
 
-    min_gap: Any
-    peak_speed: Any
-    impacts: Any
-    stick_time: Any
-    closed_time: Any
+    min_gap: Array
+    peak_speed: Array
+    impacts: Array
+    stick_time: Array
+    closed_time: Array
     course: Margin
 
     @property
@@ -114,7 +114,7 @@ class WrmmaMotion(HybridSystem):
             finishes += [Drive(f + self.offset, b) for f, b in zip(field[1:], bounds, strict=True)]
         return Schedule(tuple(ends), tuple(starts), tuple(finishes))
 
-    def force(self, time: Any, state: State, drive: Drive) -> Any:
+    def force(self, time: Number, state: State, drive: Drive) -> Number:
         """F of the module docstring."""
         field = drive.field
         if self.sinusoidal:
@@ -125,12 +125,12 @@ class WrmmaMotion(HybridSystem):
         spring = (state.gap - 1.0) * self.stiffness + state.rate * self.damping
         return spring + field * field * shape * self.pull
 
-    def flow(self, time: Any, state: State, mode: Mode, drive: Drive) -> State:
+    def flow(self, time: Number, state: State, mode: Mode, drive: Drive) -> State:
         """Rates of gap, gap rate, speed and position."""
         speed_rate, rate_rate, _ = self._accelerations(time, state, mode, drive)
         return State(state.rate, rate_rate, speed_rate, state.speed)
 
-    def _accelerations(self, time: Any, state: State, mode: Mode, drive: Drive) -> tuple:
+    def _accelerations(self, time: Number, state: State, mode: Mode, drive: Drive) -> tuple:
         force = self.force(time, state, drive)
         apart = jnp.where(mode.closed, 0.0, 1.0)
         sliding = jnp.abs(mode.slip)
@@ -140,7 +140,7 @@ class WrmmaMotion(HybridSystem):
         speed_rate = force * (self.mass_ratio * sliding * apart) + friction
         return speed_rate, (force + speed_rate) * (-apart), force
 
-    def guards(self, time: Any, state: State, mode: Mode, drive: Drive) -> tuple[Any, ...]:
+    def guards(self, time: Number, state: State, mode: Mode, drive: Drive) -> tuple[Number, ...]:
         """Friction upward, friction downward, contact."""
         speed_rate, _, force = self._accelerations(time, state, mode, drive)
         stuck = jnp.where((mode.slip == 0) & ~mode.closed, 1.0, 0.0)
@@ -153,7 +153,7 @@ class WrmmaMotion(HybridSystem):
         contact = state.gap * (1.0 - closed) + (force + speed_rate) * closed
         return upward, downward, contact
 
-    def enter(self, time: Any, state: State, drive: Drive) -> tuple[State, Mode]:
+    def enter(self, time: Number, state: State, drive: Drive) -> tuple[State, Mode]:
         """Contact from an exact zero of gap and rate, sliding from the speed, else from the force."""
         force = self.force(time, state, drive)
         closed = (state.gap <= 0) & (state.rate == 0) & (force > 0)
@@ -171,7 +171,7 @@ class WrmmaMotion(HybridSystem):
 
     def transition(
         self,
-        time: Any,
+        time: Number,
         state: State,
         mode: Mode,
         drive: Drive,

@@ -1,0 +1,70 @@
+"""Commands to copy: examples of each subcommand for its --help, and what to try with one device for `show`."""
+
+from diffmicro._device import Device
+from diffmicro.parameters import Parameter
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "show": ("diffmicro show wrmma",),
+    "evaluate": (
+        "diffmicro evaluate gripper --response closing_force --grad beam_radius,young --of closing_force",
+    ),
+    "sweep": (
+        "diffmicro sweep wrmma frequency_ratio=0.8:2.1:53 load_factor=8,32 --carry both --out sweep.csv "
+        "--plot sweep.png",
+    ),
+    "branches": (
+        "diffmicro branches wrmma frequency_ratio=1.3:2 load_factor=32 --out branches.csv --plot branches.png",
+    ),
+    "boundaries": (
+        "diffmicro boundaries wrmma load_factor=32 frequency_ratio=1.58 --along frequency_ratio "
+        "--grad rest_gap,field",
+    ),
+    "basins": ("diffmicro basins wrmma frequency_ratio=0.91 start=ramp --starts 300",),
+    "optimize": (
+        "diffmicro optimize wrmma --maximize velocity --free mass_ratio=0.5:2.5 --free rest_gap=8um:40um "
+        '--subject "margin(frequency_ratio)>3%"',
+    ),
+    "tolerances": ('diffmicro tolerances tribometer --subject "sliding_velocity>0.88mm/s"',),
+    "identify": (
+        "diffmicro identify wrmma data.csv --free friction=0.2:0.8 --free force_scale=0.1:0.6 --next",
+    ),
+    "draw": ("diffmicro draw wrmma rest_gap=25um --out wrmma.png",),
+    "animate": ("diffmicro animate tumbler --out tumbler.gif",),
+    "doctor": ("diffmicro doctor --target a100",),
+}
+"""By subcommand. A test holds each to the README's table of questions, whose commands are run."""
+
+
+def epilog(subcommand: str) -> str | None:
+    """The end of a subcommand's --help."""
+    lines = EXAMPLES.get(subcommand)
+    return "\n\n".join(["Example:", *lines]) if lines else None
+
+
+def tries(module: Device, named: str) -> list[str]:
+    """Commands that show what a device does; `named`: as it was named on the command line."""
+    key = next((name for name in (*module.drive, *module.parameters) if _turns(module, name)), None)
+    if key is None:
+        return [f"diffmicro evaluate {named}"]
+    known, response = module.parameters[key], module.usual_responses[0]
+    # A tenth of the usual value to both sides, and never outside of what is allowed.
+    low, high = sorted(known.default * factor for factor in (0.9, 1.1))
+    axis = f"{key}={max(low, known.low):.4g}:{min(high, known.high):.4g}"
+    found = [
+        f"diffmicro evaluate {named} --grad {key} --of {response}",
+        f"diffmicro sweep {named} {axis}:21 --out sweep.csv --plot sweep.png",
+    ]
+    if module.branches is not None:
+        found.append(f"diffmicro branches {named} {axis} --out branches.csv --plot branches.png")
+    if module.orbits is not None:
+        found.append(f"diffmicro boundaries {named} --along {key}")
+    found.append(f"diffmicro optimize {named} --maximize {response} --free {axis}")
+    if module.simulate is not None:
+        found.append(f"diffmicro animate {named} --out {module.name}.gif")
+    return found
+
+
+def _turns(module: Device, name: str) -> bool:
+    """Whether a parameter is one number that has a usual value other than zero."""
+    known: Parameter = module.parameters[name]
+    return not known.whole and isinstance(known.default, int | float) and known.default != 0

@@ -1,0 +1,85 @@
+"""What subcommands share about `--rules`: the file as a process, layers that do not fit, prices of rules."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from diffmicro._device import Device
+from diffmicro.command.output import console
+from diffmicro.command.words import BadInput
+from diffmicro.units import readable
+
+if TYPE_CHECKING:
+    from diffmicro.process import Process
+    from diffmicro.shapes import Layer
+
+
+def process_of(path: Path | None) -> "Process | None":
+    """The process of a file; None without one."""
+    from diffmicro.process import read_process
+
+    if path is None:
+        return None
+    try:
+        return read_process(path)
+    except ValueError as complaint:
+        raise BadInput(str(complaint)) from None
+
+
+def check_layers(device: Device, process: "Process", layers: "tuple[Layer, ...]") -> None:
+    """A note about layers that only the rules or only the device has; `BadInput` where none is shared."""
+    known = ", ".join(dict.fromkeys(layer.name for layer in layers))
+    unknown = process.unknown(layers)
+    if len(unknown) == len(process.layers):
+        raise BadInput(
+            f"--rules: {device.name} has no layer {', '.join(unknown)}; its layers are {known}. Name the "
+            "layers of the rules so, or by their numbers."
+        )
+    page = console(stderr=True)
+    if unknown:
+        page.print(
+            Text(f"rules of {', '.join(unknown)}: {device.name} has no such layer, only {known}.")
+        )
+    without = dict.fromkeys(process.without_rules(layers))
+    if without:
+        page.print(Text(f"no rules for {', '.join(without)}."))
+
+
+def layers_of(device: Device, design: Any, layout: Any) -> "tuple[Layer, ...]":
+    """The layers that features of a design lie in; `BadInput` for a device that names none."""
+    from diffmicro.process import kinds
+
+    try:
+        return tuple(feature.layer for feature in kinds(device, design, layout))
+    except ValueError as complaint:
+        raise BadInput(str(complaint)) from None
+
+
+def is_rule(constraint: Mapping[str, Any]) -> bool:
+    """Whether a constraint of a result comes from the rules of a process."""
+    return "rule" in constraint
+
+
+def rule_texts(
+    constraints: Mapping[str, Mapping[str, Any]], objective: str, unit: str
+) -> list[str]:
+    """The rules that bind with their prices, and the one of the others with the least room."""
+    own = [c for c in constraints.values() if is_rule(c)]
+    found = []
+    for c in own:
+        if c["binds"]:
+            found.append(
+                f"rule {c['rule']} of {c['layer']} binds: {c['of']} is {readable(c['value'], 'm')}, allowed "
+                f"{readable(c['bound'], 'm')}. 1 um of the rule is worth {readable(c['per_um'], unit)} "
+                f"of {objective}"
+            )
+    loose = [c for c in own if not c["binds"] and c["slack"] is not None]
+    if loose:
+        nearest = min(loose, key=lambda c: c["slack"] / abs(c["bound"]))
+        found.append(
+            f"{len(loose)} rules do not bind; the nearest is {nearest['rule']} of {nearest['layer']}: "
+            f"{nearest['of']} is {readable(nearest['value'], 'm')}, allowed {readable(nearest['bound'], 'm')}"
+        )
+    return found

@@ -1,0 +1,88 @@
+"""`optimize --yield`: a search whose parts are counted, as plain values and in lines."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from diffmicro._device import Device
+from diffmicro.command.fabricating import common_of, scatter_of
+from diffmicro.command.surrounding import parts_plain, parts_text
+from diffmicro.command.words import BadInput
+from diffmicro.tolerance import Tolerance
+
+if TYPE_CHECKING:
+    from diffmicro.fabrication.buildable import Buildable
+
+
+class Fabrication(NamedTuple):
+    """Words about parts. good: share of them that is wanted, --yield. scatter, common: how they deviate."""
+
+    good: float | None = None
+    scatter: Sequence[str] = ()
+    common: Sequence[str] = ()
+
+    def deviating(self, device: Device) -> tuple[Tolerance, ...] | None:
+        """How parts deviate; None: by the process of the device."""
+        if self.good is not None and not 0 < self.good < 1:
+            raise BadInput(f"--yield {self.good:g}: it has to be between 0 and 1, as in 0.95.")
+        said = [scatter_of(device, text) for text in self.scatter]
+        said += [common_of(device, text) for text in self.common]
+        if self.good is not None and not said and not device.process:
+            raise BadInput(
+                f"--yield: {device.name} has no process of its own; give --scatter key=2%."
+            )
+        return tuple(said) or None
+
+
+DEFAULT = Fabrication()
+"""No yield is wanted, and parts deviate by the process of the device."""
+
+
+def yield_plain(found: "Buildable") -> dict[str, Any]:
+    """What a result says beside its last search."""
+    rounds = [
+        {
+            "deviations": one.index,
+            "reserves": {
+                limit: {"reserve": kept.loss, "by": kept.way}
+                for limit, kept in one.reserves.items()
+            },
+            "status": one.result.status,
+            "evaluations": one.result.evaluations,
+            "variables": one.result.variables,
+            "objective": one.result.optimized.response[one.result.problem.objective.response],
+            "parts": parts_plain(one.confirmed or one.counted),
+            "confirmed": one.confirmed is not None,
+        }
+        for one in found.rounds
+    ]
+    chosen = next(i for i, one in enumerate(found.rounds) if one.result is found.result)
+    return {
+        "status": found.status,
+        "reason": found.reason,
+        "evaluations": found.evaluations,
+        "seconds": round(sum(one.result.seconds for one in found.rounds), 3),
+        "yield": {
+            "wanted": found.wanted,
+            **parts_plain(found.parts),
+            "limits": [str(limit) for limit in found.limits],
+            "round": chosen + 1,
+            "rounds": rounds,
+        },
+    }
+
+
+def yield_text(found: Mapping[str, Any], objective: str) -> list[str]:
+    """The rounds in lines."""
+    lines = []
+    for number, one in enumerate(found["rounds"], 1):
+        kept = ", ".join(
+            f"{limit} by {known['reserve']:.4g} ({known['by']})"
+            for limit, known in one["reserves"].items()
+            if known["reserve"]
+        )
+        mark = "*" if number == found["round"] else " "
+        lines.append(
+            f"{mark} round {number}: {objective} {one['objective']:.6g}, good parts "
+            f"{parts_text(one['parts'])}" + (f"; kept {kept}" if kept else "")
+        )
+    return lines
