@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from diffmicro._device import Device
 from diffmicro.identification.result import Estimate, Identified
 from diffmicro.identification.upcoming import Next
-from diffmicro.plot.measured import MOST_LINES, along_of, series, unit_of
+from diffmicro.plot.measured import MOST_LINES, along_of, column_of, series, unit_of
 from diffmicro.units import Shown, readable_unit
 
 MODEL, DATA, OUT = "#1f4e79", "black", "#c44e00"
@@ -39,7 +39,7 @@ def identification_figure(found: Identified, upcoming: Next | None = None) -> Fi
     for i, name in enumerate(data.values):
         _fit(grid[2 * i], grid[2 * i + 1], found, i, name, upcoming)
     along = along_of(data)
-    grid[-1].set_xlabel(_label(found.question.model.device, along, data.keys[along]))
+    grid[-1].set_xlabel(_label(found.question.model.device, along, column_of(data, along)))
     small = parts[1].subplots(rows, columns, squeeze=False).ravel()
     for axes, (key, each) in zip(small, found.parameters.items(), strict=False):
         _profile(axes, key, each)
@@ -57,7 +57,7 @@ def _fit(
     assert found.ended is not None
     model, data = found.question.model, found.question.model.data
     along = along_of(data)
-    x, at = _shown(model.device, along, data.keys[along])
+    x, at = _shown(model.device, along, column_of(data, along))
     finite = np.abs(data.values[name])
     shown = readable_unit(float(finite.max()), unit_of(model.device, name))
     value = found.ended.looks.value[:, i] * shown.factor

@@ -14,12 +14,17 @@ from diffmicro.parameters import entry_of, get
 MOST_LINES = 8
 """Series that a legend names."""
 
+ROW = "row"
+"""What is drawn along x where no key was set."""
+
 MARKS: Mapping[str, Any] = {"": "o", "up": "^", "down": "v"}
 """Points of a sweep up point up."""
 
 
 def unit_of(device: Device, name: str) -> str:
-    """SI unit of a parameter, an alias or a response."""
+    """SI unit of a parameter, an alias or a response; the number of a row has none."""
+    if name == ROW:
+        return "-"
     field = entry_of(name)[0]
     if field in device.aliases:
         field = device.aliases[field].times
@@ -28,11 +33,16 @@ def unit_of(device: Device, name: str) -> str:
 
 
 def along_of(data: Data) -> str:
-    """The key to draw along x: of numbers the one with most values, the first of several."""
+    """The key to draw along x: of numbers the one with most values, the first of several; `ROW` without keys."""
     numbers = [key for key, column in data.keys.items() if column.dtype != object]
     if not numbers:
-        return next(iter(data.keys))
+        return next(iter(data.keys), ROW)
     return max(numbers, key=lambda key: len(np.unique(data.keys[key])))
+
+
+def column_of(data: Data, along: str) -> np.ndarray:
+    """The values of a key, or the numbers of the rows."""
+    return data.lines.astype(float) if along == ROW else data.keys[along]
 
 
 def series(data: Data, along: str) -> dict[str, np.ndarray]:
@@ -43,7 +53,7 @@ def series(data: Data, along: str) -> dict[str, np.ndarray]:
         words = tuple((key, data.keys[key][row]) for key in varied)
         found.setdefault((*words, ("", data.ways[row])), []).append(row)
     return {
-        _label(words): np.array(sorted(rows, key=lambda row: data.keys[along][row]))
+        _label(words): np.array(sorted(rows, key=lambda row: column_of(data, along)[row]))
         for words, rows in found.items()
     }
 
