@@ -62,7 +62,7 @@ def draw(
 
 
 def _picture(device: Device, found: Geometry, path: Path) -> None:
-    from diffmicro.plot.drawing import drawing
+    from diffmicro.drawing.picture import drawing
 
     drawing(found, titled(device)).savefig(path)
 

@@ -87,7 +87,7 @@ def bars_figure(claims: Sequence[Claim], label: str) -> Figure:
 def design_drawing(device: Any, values: Mapping[str, Any], layout: Any = None) -> Figure | None:
     """The drawing of a side of the question; None where the device or its design has none."""
     from diffmicro.drawing import geometry
-    from diffmicro.plot.drawing import drawing
+    from diffmicro.drawing.picture import drawing
     from diffmicro.report.claims import point_of
 
     if device.geometry is None:
