@@ -1,8 +1,8 @@
 """What of the tumbler the rules of a process are about, and the design of a part that was etched too much.
 
 The section is drawn, and the width is the layer's thickness. Of a smooth outline the smallest radius counts, of
-a spiked one the core and the bases of the spikes: their tips are sharp. An etch takes from the section all around, and
-from mass and magnetic volume what the area loses, where these do not follow the shape by themselves.
+a spiked one the core and the bases of the spikes: their tips are sharp. An etch takes from the section all around,
+and from mass and magnetic volume what the area loses, where these do not follow the shape by themselves.
 """
 
 import dataclasses
