@@ -152,7 +152,7 @@ def layout(module: Device, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any
     table = describe(module.Layout) if module.Layout else {}
     rest = {key: value for key, value in given.items() if key not in table}
     for key in rest:
-        if key not in NUMERICS:
+        if key not in NUMERICS and key not in module.aliases:
             _known(key, {**parameters(module), **table})
     if module.Layout is None:
         return None, rest
