@@ -71,6 +71,7 @@ DEVICE = Device(
     animation="diffmicro.plot.tumbler:animation",
     geometry=geometry,
     Layout=Layout,
+    files={"outline": "diffmicro.drawing.hulls:outline_from_file"},
     features=features,
     etched=etched,
 )
