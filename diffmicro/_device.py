@@ -114,7 +114,7 @@ class Device:
     geometry: `(design, layout)` -> `shapes.Geometry`, what the device looks like; or None.
     Layout: `eqx.Module` of what the drawing needs beside the design (widths of plates, springs), with defaults
     from the process.
-    files: parameters that take words and also a drawing: name -> `(path)` -> ({field: value}, what it is, in words).
+    files: words that may be a drawing too: name -> `(path)` -> ({field: value}, what was made of it).
     features: `(design, layout)` -> `shapes.Feature`s, the widths, gaps, radii and thicknesses that the rules of a
     process are about, by formulas; or None.
     etched: `(design, layout, taken)` -> the design of a part of which an etch took `taken[layer name]` more from
