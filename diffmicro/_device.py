@@ -114,6 +114,7 @@ class Device:
     geometry: `(design, layout)` -> `shapes.Geometry`, what the device looks like; or None.
     Layout: `eqx.Module` of what the drawing needs beside the design (widths of plates, springs), with defaults
     from the process.
+    files: words that may be a drawing too: name -> `(path)` -> ({field: value}, what was made of it).
     features: `(design, layout)` -> `shapes.Feature`s, the widths, gaps, radii and thicknesses that the rules of a
     process are about, by formulas; or None.
     etched: `(design, layout, taken)` -> the design of a part of which an etch took `taken[layer name]` more from
@@ -148,6 +149,7 @@ class Device:
     animation: Hook | None = None
     geometry: Hook | None = None
     Layout: type | None = None
+    files: Mapping[str, Hook] = dataclasses.field(default_factory=dict)
     features: Hook | None = None
     etched: Hook | None = None
 
@@ -239,6 +241,7 @@ def contract_breaches(device: Device) -> list[str]:
     moved = [name.partition("[")[0] for own in device.process for name, _ in own.moves]
     found += _unknown(moved, device.parameters, "process", "Design or Setting")
     found += _unknown(device.drive, device.parameters, "drive", "Design or Setting")
+    found += _unknown(device.files, device.parameters, "files", "Design or Setting")
     found += _layout_breaches(device)
     for name, alias in device.aliases.items():
         found += _unknown(

@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 
 from diffmicro.command.app import app
 from diffmicro.devices import device
+from diffmicro.parameters import describe
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -126,10 +127,11 @@ def check_words(words: list[str]) -> None:
         return
     robot = device(named)
     known = {**robot.parameters, **robot.responses}
+    others = {**robot.aliases, **(describe(robot.Layout) if robot.Layout else {})}
     pairs = [*(given.get("words") or given.get("pairs") or ()), *(given.get("free") or ())]
     for pair in pairs:
         key = pair.split("=")[0]
-        assert key in {**known, "steps": 0, "method": 0, "tolerance": 0}, pair
+        assert key in {**known, **others, "steps": 0, "method": 0, "tolerance": 0}, pair
     for option in ("grad", "of", "response", "maximize", "minimize"):
         for name in (given.get(option) or "").split(","):
             assert not name or name in known, name

@@ -57,6 +57,8 @@ def run_draw(
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
     page = console(stderr=True)
+    for note in point.notes:
+        page.print(Text(note), soft_wrap=True)
     if process is not None:
         page.print(Text(shown.notes[-1]), soft_wrap=True)
     unused = [key for key in rest if key in describe(device.Setting) or key in words.NUMERICS]

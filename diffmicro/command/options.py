@@ -127,6 +127,8 @@ def note_cautions(module: Any, point: Any, keys: Any = ()) -> None:
     from diffmicro.command.output import console
     from diffmicro.command.words import cautions
 
+    for text in point.notes:
+        console(stderr=True).print(text, soft_wrap=True, markup=False)
     for text in cautions(module, point, keys):
         console(stderr=True).print(f"caution: {text}", soft_wrap=True)
 

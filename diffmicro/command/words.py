@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from diffmicro._device import Device
+from diffmicro._device import Device, hooked
 from diffmicro.devices import UnknownDevice
 from diffmicro.devices import device as known_device
 from diffmicro.parameters import Parameter, describe, entry_of, get, put, range_text
@@ -37,11 +37,12 @@ class BadInput(ValueError):
 
 
 class Point(NamedTuple):
-    """One point to evaluate; `numerics` holds those of `NUMERICS` that were given."""
+    """One point to evaluate; `numerics` holds those of `NUMERICS` that were given. notes: about files."""
 
     design: Any
     setting: Any
     numerics: dict[str, Any]
+    notes: tuple[str, ...] = ()
 
 
 def device(name: str) -> Device:
@@ -126,6 +127,7 @@ def split(pairs: Sequence[str]) -> dict[str, str]:
 def point(module: Device, given: Mapping[str, Any]) -> Point:
     """The published design and setting with the given values, and how to calculate them."""
     table = parameters(module)
+    given, notes = _from_files(module, given)
     numerics, values, entries, named = {}, {}, {}, {}
     for key, value in given.items():
         if key in NUMERICS:
@@ -139,9 +141,35 @@ def point(module: Device, given: Mapping[str, Any]) -> Point:
         alias = module.aliases[key]
         share = value / float(get(design, setting, alias.times))
         design, setting = put(design, setting, {alias.of: share})
-    point = Point(design, setting, numerics)
+    point = Point(design, setting, numerics, notes)
     check_ranges(module, point.design, point.setting)
     return point
+
+
+DRAWINGS = (".dxf", ".gds", ".csv")
+"""Endings of files that may stand in place of a word."""
+
+
+def _from_files(
+    module: Device, given: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """The values with what files stand for, as `outline=body.dxf`, and what was made of these."""
+    notes = []
+    for key, value in given.items():
+        if key not in module.files or not str(value).lower().endswith(DRAWINGS):
+            continue
+        try:
+            fields, note = hooked(module.files[key])(str(value))
+        except ValueError as complaint:
+            raise BadInput(f"{key}: {complaint}") from None
+        twice = [name for name in fields if name in given and name != key]
+        if twice:
+            raise BadInput(
+                f"{key}={value} gives {', '.join(twice)} too; leave {twice[0]}={given[twice[0]]} out."
+            )
+        given = {**given, **fields}
+        notes.append(note)
+    return given, tuple(notes)
 
 
 def layout(module: Device, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -152,7 +180,7 @@ def layout(module: Device, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any
     table = describe(module.Layout) if module.Layout else {}
     rest = {key: value for key, value in given.items() if key not in table}
     for key in rest:
-        if key not in NUMERICS:
+        if key not in NUMERICS and key not in module.aliases:
             _known(key, {**parameters(module), **table})
     if module.Layout is None:
         return None, rest

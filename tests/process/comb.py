@@ -36,7 +36,7 @@ class Response(eqx.Module):
 
 def respond(design, setting, *, throw=True):
     del setting, throw
-    return Response(density=1 / jnp.asarray(design.pitch, float), result=RESULTS.successful)
+    return Response(density=1 / jnp.asarray(design.pitch, float), result=RESULTS.successful)  # pyright: ignore[reportArgumentType]
 
 
 def geometry(design, layout):

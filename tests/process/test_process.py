@@ -23,7 +23,7 @@ from diffmicro.process import (
     process_from,
     read_process,
 )
-from diffmicro.shapes import Feature, Layer, Plate, circle, polygon, rectangle
+from diffmicro.shapes import Feature, Layer, circle, polygon, rectangle
 from diffmicro.shapes.contour import Contour
 from diffmicro.shapes.distances import distances, edges
 from diffmicro.shapes.offset import grown
@@ -59,9 +59,11 @@ def rules(tmp_path):
 def test_a_file_is_a_value_and_a_value_a_file(rules, tmp_path):
     process = read_process(rules)
     nickel = process.of(Layer(1, "nickel"))
+    gold = process.of(Layer(2, "gold"))
+    assert nickel is not None and gold is not None
     assert nickel.minimum_gap == pytest.approx(15e-6, rel=1e-12)
     assert nickel.thickness == pytest.approx((10e-6, 60e-6), rel=1e-12)
-    assert process.of(Layer(2, "gold")).etch_kind == "interval"
+    assert gold.etch_kind == "interval"
     assert process.of(Layer(3, "oxide")) is None
     assert process_from(process.plain()) == process
     again = tmp_path / "again.toml"
@@ -257,6 +259,7 @@ def test_klayout_measures_the_same_smallest_widths_and_gaps(name, tmp_path):
     db = pytest.importorskip("klayout.db")
     pytest.importorskip("gdstk")
     own, rng = device(name), np.random.default_rng(1)
+    assert own.Layout is not None
     for number in range(3):
         if name == "wrmma":
             shift = rng.uniform(0.8, 1.2, 3)
@@ -288,6 +291,46 @@ def test_klayout_measures_the_same_smallest_widths_and_gaps(name, tmp_path):
                     assert smallest(db, region, mask.dbu, check) == pytest.approx(
                         min(values), abs=3e-9
                     ), (layer, kind)
+
+
+LEG = dict(
+    leg_length=5e-3, leg_thickness=0.15e-3, leg_width=1e-3, leg_young=62e9, leg_density=7750.0
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("tumbler", {}),
+        pytest.param("tumbler", dict(outline="superellipse"), marks=pytest.mark.slow),
+        ("tumbler", dict(outline="spiked_ends", thickness=0.4e-3)),
+        ("legs", LEG),
+        ("stickslip", {}),
+        ("tribometer", {}),
+    ],
+)
+def test_features_of_whole_parts_are_their_sizes(name, changes):
+    """Smallest extents and heights of the plates, smallest radii of arcs, as drawn."""
+    own = device(name)
+    design = own.published_design(**changes)
+    shown = geometry(own, design)
+    known = features(own, design)
+    for plate in shown.plates:
+        values = {f.kind: float(f.value) for f in known if f.layer == plate.layer}
+        if "thickness" in values:
+            assert float(plate.top - plate.bottom) == pytest.approx(values["thickness"], rel=1e-9)
+        radii = [radius for _, radius, _, _ in plate.outline.arcs()]
+        if radii:
+            assert min(radii) == pytest.approx(values["radius"], rel=1e-9)
+        widths = [float(f.value) for f in known if f.layer == plate.layer and f.kind == "width"]
+        if len(plate.outline.points) == 4 and widths:
+            assert min(np.ptp(np.asarray(plate.outline.points), axis=0)) >= min(widths) * (1 - 1e-9)
+    if name in ("tumbler", "legs") and "spiked" not in str(changes):
+        layer = known[0].layer.name
+        process = Process(((layer, LayerRules(etch_scatter=1e-6)),))
+        moves = dict(etch_tolerances(own, process, design)[0].moves)
+        key = "leg_width" if name == "legs" else "thickness"
+        assert moves[key] == pytest.approx(-2)
 
 
 def test_features_have_derivatives():
@@ -452,9 +495,8 @@ def test_the_etch_moves_all_widths_of_its_layer(rules):
     more = 1e-8
     wider = dataclasses.replace(process.layers[0][1], etch_bias=-more)
     shown = geometry(own, process=Process((("nickel", wider),)))
-    lengths = [
-        float(np.ptp(np.asarray(shown[part].outline.points)[:, 0])) for part in ("body", "hammer")
-    ]
+    plates = {plate.name: np.asarray(plate.outline.points) for plate in shown.plates}
+    lengths = [float(np.ptp(plates[part][:, 0])) for part in ("body", "hammer")]
     assert nickel["mass_ratio"] == pytest.approx((lengths[1] / lengths[0] - 1.5) / more, rel=1e-3)
 
 
@@ -482,4 +524,4 @@ def test_a_plate_that_the_etch_would_close_is_said(tmp_path):
         match=r"wrmma.geometry: upper spring cannot be drawn for an etch that takes 3.5 um",
     ):
         geometry(own, process=Process((("gold", layer),)))
-    assert isinstance(geometry(own)["body"], Plate)
+    assert geometry(own).plates

@@ -34,6 +34,7 @@ from diffmicro.devices.legs.design import (
     published_design,
     published_setting,
 )
+from diffmicro.devices.legs.features import etched, features
 from diffmicro.devices.legs.layout import Layout, geometry
 from diffmicro.devices.legs.lumped import free_amplitude, lump
 from diffmicro.devices.legs.response import (
@@ -74,6 +75,8 @@ DEVICE = Device(
     animation="diffmicro.plot.legs:animation",
     geometry=geometry,
     Layout=Layout,
+    features=features,
+    etched=etched,
 )
 
 __all__ = [
@@ -83,6 +86,8 @@ __all__ = [
     "DEVICE",
     "Layout",
     "geometry",
+    "features",
+    "etched",
     "Design",
     "FITTED",
     "MotionState",

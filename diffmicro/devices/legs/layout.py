@@ -42,14 +42,19 @@ class Layout(eqx.Module):
     )
 
 
-def geometry(design: Design, layout: Layout) -> Geometry:
-    """The leg along x from the clamp's edge at x = 0, its width along y."""
+def sizes(design: Design) -> tuple[Any, Any, Any]:
+    """Length, width and thickness of the leg [m]; ValueError for a design that has none."""
     if design.leg_length is None or design.leg_thickness is None or design.leg_width is None:
         raise ValueError(
             "legs.geometry: the design is a set of modes and has no dimensions to draw. Give the leg by them, as "
             f"in {EXAMPLE}."
         )
-    length, width, thickness = design.leg_length, design.leg_width, design.leg_thickness
+    return design.leg_length, design.leg_width, design.leg_thickness
+
+
+def geometry(design: Design, layout: Layout) -> Geometry:
+    """The leg along x from the clamp's edge at x = 0, its width along y."""
+    length, width, thickness = sizes(design)
     film, margin = layout.electrode_thickness, layout.electrode_margin
     _check(width, thickness, film, margin)
     back = -layout.clamp_length

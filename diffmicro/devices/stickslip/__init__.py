@@ -31,6 +31,7 @@ from diffmicro.devices.stickslip.design import (
     published_design,
     published_setting,
 )
+from diffmicro.devices.stickslip.features import features
 from diffmicro.devices.stickslip.layout import Layout, geometry
 from diffmicro.devices.stickslip.response import (
     HIGHEST,
@@ -74,6 +75,7 @@ DEVICE = Device(
     animation="diffmicro.plot.stickslip:animation",
     geometry=geometry,
     Layout=Layout,
+    features=features,
 )
 
 __all__ = [
@@ -81,6 +83,7 @@ __all__ = [
     "DEVICE",
     "Layout",
     "geometry",
+    "features",
     "Design",
     "FLATTEST",
     "HIGHEST",

@@ -31,6 +31,7 @@ from diffmicro.devices.tribometer.design import (
     published_design,
     published_setting,
 )
+from diffmicro.devices.tribometer.features import features
 from diffmicro.devices.tribometer.layout import Layout, geometry
 from diffmicro.devices.tribometer.response import (
     KINK,
@@ -69,6 +70,7 @@ DEVICE = Device(
     animation="diffmicro.plot.tribometer:animation",
     geometry=geometry,
     Layout=Layout,
+    features=features,
 )
 
 __all__ = [
@@ -76,6 +78,7 @@ __all__ = [
     "DEVICE",
     "Layout",
     "geometry",
+    "features",
     "Design",
     "KINK",
     "MOST_COARSE",

@@ -27,6 +27,7 @@ from diffmicro.devices.tumbler.design import (
     published_setting,
 )
 from diffmicro.devices.tumbler.drift import stall_field
+from diffmicro.devices.tumbler.features import etched, features
 from diffmicro.devices.tumbler.layout import Layout, geometry
 from diffmicro.devices.tumbler.response import (
     METHODS,
@@ -70,6 +71,9 @@ DEVICE = Device(
     animation="diffmicro.plot.tumbler:animation",
     geometry=geometry,
     Layout=Layout,
+    files={"outline": "diffmicro.drawing.hulls:outline_from_file"},
+    features=features,
+    etched=etched,
 )
 
 __all__ = [
@@ -78,6 +82,8 @@ __all__ = [
     "DEVICE",
     "Layout",
     "geometry",
+    "features",
+    "etched",
     "Design",
     "METHODS",
     "NEAR_CLIMB",
