@@ -128,7 +128,7 @@ def check_words(words: list[str]) -> None:
     known = {**robot.parameters, **robot.responses}
     pairs = [*(given.get("words") or given.get("pairs") or ()), *(given.get("free") or ())]
     for pair in pairs:
-        key = pair.split("=")[0]
+        key = re.sub(r"\[(\d+|:)\]$", "", pair.split("=")[0])  # an entry of a field
         assert key in {**known, "steps": 0, "method": 0, "tolerance": 0}, pair
     for option in ("grad", "of", "response", "maximize", "minimize"):
         for name in (given.get(option) or "").split(","):
