@@ -22,6 +22,7 @@ NAMES = (
     "optimizers",
     "imports",
     "planted_faults",
+    "yields",
 )
 
 

@@ -5,8 +5,8 @@ frequency, and the motion itself ends at a fold a few percent further (its gap c
 here. The field is raised slowly (`start="ramp"`), which leads to the motion wherever there is one. And at least
 95 % of fabricated parts (mass ratio +-2 %, gap +-1 um, tethered frequency +-2 %) have to move without impacts; the
 drive is given relative to the part's own tethered frequency. The search (`fabrication.buildable`) keeps a margin
-to the fold along the drive frequency: as much as the fold's slopes say that parts take of it; a count corrects
-that. What is found is confirmed by parts that no search has seen, also with 1 % of scatter in the drive.
+to the fold along the drive frequency, as much as the slopes of the fold say parts take, and a count corrects.
+What is found is confirmed by parts that no search has seen, also with 1 % of scatter in the drive.
 """
 
 from collections.abc import Mapping

@@ -130,7 +130,7 @@ def check_words(words: list[str]) -> None:
     others = {**robot.aliases, **(describe(robot.Layout) if robot.Layout else {})}
     pairs = [*(given.get("words") or given.get("pairs") or ()), *(given.get("free") or ())]
     for pair in pairs:
-        key = pair.split("=")[0]
+        key = re.sub(r"\[(\d+|:)\]$", "", pair.split("=")[0])  # an entry of a field
         assert key in {**known, **others, "steps": 0, "method": 0, "tolerance": 0}, pair
     for option in ("grad", "of", "response", "maximize", "minimize"):
         for name in (given.get(option) or "").split(","):

@@ -32,6 +32,9 @@ CLOSE = 1e-11
 FAILED_CLOSE = 1e-9
 """The same where nothing is calculated beyond: the place is extrapolated from inside."""
 
+VANISHED = 1e-3
+"""Room at a place that has nothing beyond it, as a share of that at the point, below which it is used up."""
+
 INSIDE = 1e-4
 """Share of the way back to the point at which derivatives are taken where there is none at the boundary itself."""
 
@@ -223,6 +226,10 @@ def _boundary(one: _One, here: float, side: str, place: _Place, wrt: Sequence[st
         why = f"seen by the status alone, bracketed by {place.inside:.10g} and {place.beyond:.10g}"
         judged = BoundaryCertificate("refused", why, residual, None, np.nan, **sides)
         return make({}, True, place.status, judged)
+    if not _vanishes(one, here, place):
+        why = "what the device does ends here, but its room is not used up: no derivative is known"
+        judged = BoundaryCertificate("refused", why, residual, None, np.nan, **sides)
+        return make({}, True, place.status, judged)
     slopes, unravel, x = _derivatives(one, place.inside, wrt)
     if slopes is None:  # beside grazing, say, not even the motion inside has one
         near = place.inside + INSIDE * (here - place.inside)
@@ -246,6 +253,12 @@ def _boundary(one: _One, here: float, side: str, place: _Place, wrt: Sequence[st
     )
     grad = {name: np.asarray(slope) for name, slope in unravel(jnp.asarray(slopes)).items()}
     return make(grad, True, place.status, judged)
+
+
+def _vanishes(one: _One, here: float, place: _Place) -> bool:
+    """Whether the room is zero at the place; where there is room beyond, it changed its sign."""
+    first, inside, beyond = (one.at(s)[0] for s in (here, place.inside, place.beyond))
+    return bool(np.isfinite(beyond) or abs(inside) < VANISHED * abs(first))
 
 
 def _derivatives(

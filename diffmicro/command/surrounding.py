@@ -28,7 +28,7 @@ def surroundings_of(
     limits = result.problem.constraints if limits is None else limits
     print("looking at ends and tolerances around the optimum ...", file=sys.stderr, flush=True)
     found = {
-        place.label: _of_place(result, place, deviating, _own(place.label, limits), counted)
+        place.label: _of_place(place, deviating, _own(place.label, limits), counted)
         for place in places
     }
     if list(found) == [""]:
@@ -45,7 +45,6 @@ def _own(label: str, limits: "Sequence[Constraint]") -> "list[Constraint]":
 
 
 def _of_place(
-    result: "Result",
     place: "Place",
     deviating: "Sequence[Tolerance] | None",
     limits: "Sequence[Constraint]",
@@ -53,9 +52,8 @@ def _of_place(
 ) -> dict[str, Any]:
     from diffmicro.fabrication.surroundings import surroundings
 
-    keys = [name.partition("[")[0] for name in result.problem.names]
     found = surroundings(
-        place.device, place.design, place.setting, keys, limits,
+        place.device, place.design, place.setting, place.fields, limits,
         deviating=deviating, allowed=place.allowed, counted=counted,
     )  # fmt: skip
     return {

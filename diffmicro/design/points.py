@@ -96,7 +96,9 @@ def points_problem(
         False,
         about,
         lambda others: points_problem(variables, points, objective, others, quantities, **numerics),
-        lambda x: tuple(Place(p.label, p.device, *p.at(x), p.allowed) for p in points),
+        lambda x: tuple(
+            Place(p.label, p.device, *p.at(x), p.allowed, tuple(p.place(x))) for p in points
+        ),
     )
 
 

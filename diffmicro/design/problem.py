@@ -159,13 +159,14 @@ class Sample(NamedTuple):
 
 class Place(NamedTuple):
     """An operating point: its label (empty for the only one), the device, its design and setting; status words
-    that it may end with."""
+    that it may end with; the fields that the variables decide."""
 
     label: str
     device: Any
     design: Any
     setting: Any
     allowed: tuple[str, ...] = ("ok",)
+    fields: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

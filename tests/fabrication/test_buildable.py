@@ -17,7 +17,7 @@ TRIBOMETER = device("tribometer")
 
 def test_the_fall_of_a_linear_and_of_a_bent_function():
     way = np.array([3.0, -4.0])
-    assert fall(lambda u: (1 + way @ u, way), 2, 1.5) == pytest.approx(7.5)
+    assert fall(lambda u: (float(1 + way @ u), way), 2, 1.5) == pytest.approx(7.5)
     # u0 + u1^2 / 10 is least at u0 = -2; the slope bends, and the iteration follows it.
     bent = fall(lambda u: (u[0] + 0.1 * u[1] ** 2, np.array([1.0, 0.2 * u[1]])), 2, 2.0)
     assert bent == pytest.approx(2.0)

@@ -19,10 +19,13 @@ def _left(name: str, use: Any) -> Any:
     return room
 
 
+# Beside a fold the smallest singular value of the stiffness goes with the root of what is left; its square is
+# smooth.
 LIMITS = (
     Limit(
         "past_fold",
         "the equilibrium cannot be followed any further as the loads grow",
+        lambda response, design, setting: response.smallest_singular**2,
         status="past_fold",
     ),
     Limit(
