@@ -61,7 +61,13 @@ def run_tolerances(
         raise BadInput(
             f"Nothing deviates: {device.name} has no process of its own; give --scatter key=2%."
         )
-    every = [limit_of(device, text) for text in (*run.limits, *limits)]
+    kept = [limit_of(device, text) for text in run.limits]
+    left = [str(limit) for limit in kept if limit.response not in device.responses]
+    if left:
+        text = f"{', '.join(left)}: margins are of the design and judge no single part."
+        console(stderr=True).print(Text(text), soft_wrap=True)
+    every = [limit for limit in kept if limit.response in device.responses]
+    every += [limit_of(device, text) for text in limits]
     try:
         found = tolerances(
             device, deviating, every, design=point.design, setting=point.setting, **options

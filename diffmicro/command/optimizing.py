@@ -19,7 +19,14 @@ from diffmicro.command import words
 from diffmicro.command.codes import OF_SEARCH
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
-from diffmicro.command.ruling import check_layers, is_rule, layers_of, process_of, rule_texts
+from diffmicro.command.ruling import (
+    check_drawn,
+    check_layers,
+    is_rule,
+    layers_of,
+    process_of,
+    rule_texts,
+)
 from diffmicro.command.surrounding import surroundings_of, surroundings_text
 from diffmicro.command.words import BadInput
 from diffmicro.command.yielding import DEFAULT, Fabrication, yield_plain, yield_text
@@ -70,6 +77,7 @@ def run_optimize(
     note_cautions(module, fixed)
     if process is not None:
         check_layers(module, process, layers_of(module, fixed.design, layout))
+        check_drawn(module, fixed.design, layout, process)
     if fixed.numerics:
         raise BadInput(f"{', '.join(fixed.numerics)}: optimize chooses its own numerics.")
     objective = Objective(response, goal)  # type: ignore[arg-type]
@@ -88,6 +96,9 @@ def run_optimize(
         raise BadInput(str(complaint)) from None
     study = result.json(f"{device} {goal} {response}")
     study |= {} if counted is None else yield_plain(counted)
+    if process is not None and result.feasible:
+        best = words.point(module, {**result.optimized.design, **result.optimized.setting})
+        check_drawn(module, best.design, layout, process)
     if around:
         limits, parts = (None, None) if counted is None else (counted.limits, counted.parts)
         study["surroundings"] = surroundings_of(result, deviating, limits, parts)

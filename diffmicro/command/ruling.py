@@ -57,6 +57,16 @@ def layers_of(device: Device, design: Any, layout: Any) -> "tuple[Layer, ...]":
         raise BadInput(str(complaint)) from None
 
 
+def check_drawn(device: Device, design: Any, layout: Any, process: "Process") -> None:
+    """`BadInput` for a design that crosses itself or whose parts touch, which formulas of features do not see."""
+    from diffmicro.drawing import geometry
+
+    try:
+        geometry(device, design, layout, process)
+    except ValueError as complaint:
+        raise BadInput(str(complaint)) from None
+
+
 def is_rule(constraint: Mapping[str, Any]) -> bool:
     """Whether a constraint of a result comes from the rules of a process."""
     return "rule" in constraint

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from diffmicro._device import Device, hooked
+from diffmicro._device import Device
+from diffmicro.command.files import BadInput, from_files
 from diffmicro.devices import UnknownDevice
 from diffmicro.devices import device as known_device
 from diffmicro.parameters import Parameter, describe, entry_of, get, put, range_text
@@ -26,14 +27,6 @@ NUMERICS = ("method", "steps")
 
 MOST_VALUES = 1_000_000
 """Values on one axis of a sweep. More is a slip of the keyboard."""
-
-
-class BadInput(ValueError):
-    """Words that mean nothing, or what is not allowed. `status` is the status word for results."""
-
-    def __init__(self, text: str, status: str = "invalid_input"):
-        super().__init__(text)
-        self.status = status
 
 
 class Point(NamedTuple):
@@ -127,7 +120,7 @@ def split(pairs: Sequence[str]) -> dict[str, str]:
 def point(module: Device, given: Mapping[str, Any]) -> Point:
     """The published design and setting with the given values, and how to calculate them."""
     table = parameters(module)
-    given, notes = _from_files(module, given)
+    given, notes = from_files(module, given)
     numerics, values, entries, named = {}, {}, {}, {}
     for key, value in given.items():
         if key in NUMERICS:
@@ -144,32 +137,6 @@ def point(module: Device, given: Mapping[str, Any]) -> Point:
     point = Point(design, setting, numerics, notes)
     check_ranges(module, point.design, point.setting)
     return point
-
-
-DRAWINGS = (".dxf", ".gds", ".csv")
-"""Endings of files that may stand in place of a word."""
-
-
-def _from_files(
-    module: Device, given: Mapping[str, Any]
-) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-    """The values with what files stand for, as `outline=body.dxf`, and what was made of these."""
-    notes = []
-    for key, value in given.items():
-        if key not in module.files or not str(value).lower().endswith(DRAWINGS):
-            continue
-        try:
-            fields, note = hooked(module.files[key])(str(value))
-        except ValueError as complaint:
-            raise BadInput(f"{key}: {complaint}") from None
-        twice = [name for name in fields if name in given and name != key]
-        if twice:
-            raise BadInput(
-                f"{key}={value} gives {', '.join(twice)} too; leave {twice[0]}={given[twice[0]]} out."
-            )
-        given = {**given, **fields}
-        notes.append(note)
-    return given, tuple(notes)
 
 
 def layout(module: Device, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -20,7 +20,6 @@ from diffmicro._device import Device
 from diffmicro.design.points import Point
 from diffmicro.design.problem import FEASIBLE, Constraint, Finished, Problem, Variable
 from diffmicro.design.starts import evenly
-from diffmicro.drawing import geometry
 from diffmicro.parameters import as_arrays, describe, entry_of
 from diffmicro.process import Limit, Process, features, kinds, limits
 from diffmicro.units import readable
@@ -53,8 +52,7 @@ def ruled_problem(problem: Problem, point: Point, process: Process, layout: Any 
     if not bounds:
         layers = ", ".join(dict.fromkeys(feature.layer.name for feature in known))
         raise ValueError(f"rules: they say nothing about {device.name}, whose layers are {layers}.")
-    geometry(device, point.design, layout, process)  # a start that cannot be drawn says so
-    made = _Features(device, point, layout, process)
+    made = _Features(device, point, layout)
     moved = _kept_apart(device, made, bounds, problem.variables)
     _check_together(device, problem, made, moved)
     own = tuple(RuleConstraint(b.feature, b.sense, b.bound, b.rule, b.layer) for b in moved)
@@ -77,20 +75,11 @@ class _Features:
     device: Device
     point: Point
     layout: Any
-    process: Process
 
     def at(self, x: Mapping[str, Any]) -> Array:
         design = as_arrays(self.point.at(x)[0])
         found = features(self.device, design, self.layout)
         return jnp.stack([jnp.asarray(feature.value, float) for feature in found])
-
-    def drawable(self, x: Mapping[str, Any]) -> bool:
-        """Whether parts keep apart and nothing crosses itself, which formulas of single features do not say."""
-        try:
-            geometry(self.device, self.point.at(x)[0], self.layout, self.process)
-        except ValueError:
-            return False
-        return True
 
     @cached_property
     def with_slopes(self) -> Callable[[dict[str, Array]], tuple[Array, dict[str, Array]]]:
@@ -134,8 +123,7 @@ class _Ruled:
         finished = self.problem.finish(x)
         values = np.asarray(self.made.at(x))
         own = {n: float(values[i]) for n, i in zip(self.names, self.numbers, strict=True)}
-        status = finished.status if self.made.drawable(x) else "invalid_input"
-        return finished._replace(response={**finished.response, **own}, status=status)
+        return finished._replace(response={**finished.response, **own})
 
 
 def _kept_apart(
