@@ -11,6 +11,10 @@ call `configure()` first. Without it results are the same up to rounding. The lo
 documented interface of XLA, so `tests/test_configure.py` checks in the installed version that it
 works, and that it is needed where it is set.
 
+In vectors of 512 bits XLA's arctan is wrong (jaxlib 0.10.2): for 64 numbers or more, by up to the size of its
+result. Its atan2 is right unless its second argument is the constant one, which is what `jnp.arctan(x)` becomes.
+So `configure()` gives JAX another way to write `arctan` for CPUs, in which that one is not seen to be constant.
+
 Left out: options for GPUs, and any change to flags that the user has set.
 """
 
@@ -80,6 +84,7 @@ def configure(*, double: bool | None = None, devices: int | None = None) -> Conf
     obstacle = obstacle or _conflict(present, devices)
     if obstacle:
         warnings.warn(f"diffmicro.configure: {obstacle}", ConfigurationWarning, stacklevel=2)
+    _mend_arctan()
     if double is not None:
         jax.config.update("jax_enable_x64", bool(double))
     flags = os.environ.get("XLA_FLAGS", "")
@@ -89,6 +94,19 @@ def configure(*, double: bool | None = None, devices: int | None = None) -> Conf
         applied=obstacle is None,
         double=jax.dtypes.canonicalize_dtype(float) == "float64",
     )
+
+
+def _mend_arctan() -> None:
+    """Programs that are compiled for CPUs from now on have an arctan that is right in wide vectors."""
+    import jax.numpy as jnp
+    from jax.interpreters import mlir
+    from jax.lax import atan2, atan_p
+
+    def arctan(x, **_):
+        one = jnp.where(x == x, jnp.ones_like(x), x)
+        return atan2(x, one)
+
+    mlir.register_lowering(atan_p, mlir.lower_fun(arctan, multiple_results=False), platform="cpu")
 
 
 def _needs_loop_option(jaxlib: str) -> bool:

@@ -270,6 +270,6 @@ def _layout_breaches(device: Device) -> list[str]:
 
 
 def _unknown(
-    names: Sequence[str] | Mapping[str, str], known: Mapping, role: str, home: str
+    names: Sequence[str] | Mapping[str, Any], known: Mapping, role: str, home: str
 ) -> list[str]:
     return [f"{role} names {name}, which is not in {home}" for name in names if name not in known]

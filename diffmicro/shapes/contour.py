@@ -107,7 +107,7 @@ def _segments(chords: Array, bulge: Array) -> tuple[Array, Array]:
     flat = jnp.abs(bulge) < SMALL
     b = jnp.where(flat, 1.0, bulge)
     ratio = (1 + b * b) / (4 * b)
-    angle = 2 * jnp.arctan2(2 * b, 1 - b * b)  # not 4 arctan(b): see KNOWN_GAPS.md
+    angle = 2 * jnp.arctan2(2 * b, 1 - b * b)
     share = ratio**2 * (angle - jnp.sin(angle)) / 2
     b2 = bulge * bulge
     series = bulge / 3 * (1 + b2 / 5 - b2 * b2 / 35 + b2**3 / 105)

@@ -3,6 +3,8 @@
 Slow: 500 tables for each share, whose own standard error is 1 %.
 """
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -22,8 +24,8 @@ def ratios(velocities):
         direction="ipp", sliding_velocity=0.01, vibration_velocity=TRUE
     )
     axes = {"sliding_velocity": np.asarray(velocities)}
-    wanted = dict(setting=setting, responses=["friction_ratio"])
-    return join(list(sweep("tribometer", axes, **wanted)))["friction_ratio"]
+    found = sweep("tribometer", axes, setting=setting, responses=["friction_ratio"])
+    return join(list(found))["friction_ratio"]
 
 
 def coverage(found, truth):
@@ -74,7 +76,7 @@ def test_intervals_of_two_parameters_and_two_responses(capsys, rng):
     free = {"young": (50e9, 200e9), "beam_radius[0]": (1.5e-4, 2.5e-4)}
     tables = []
     for _ in range(TABLES):
-        columns = {"force": force}
+        columns: dict[str, Any] = {"force": force}
         for name in wanted:
             columns[name] = exact[name] + 1e-6 * rng.normal(size=12)
             columns[f"{name}_error"] = np.full(12, 1e-6)
@@ -145,7 +147,7 @@ def test_thirty_noisy_points_give_friction_and_force_of_the_wrmma(capsys):
             {"friction": (0.2, 0.8), "force_scale": (0.1, 0.6)},
             setting=wrmma.published_setting(load_factor=32.0),
         )
-        assert found.status == "ok" and found.chi.p > 1e-3
+        assert found.status == "ok" and (found.chi.p or 0) > 1e-3
         with capsys.disabled():
             ends = {k: (e.low, e.value, e.high) for k, e in found.parameters.items()}
             print("\n", seed, ends)

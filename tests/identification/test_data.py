@@ -24,7 +24,7 @@ def test_units_of_headers_and_cells(tmp_path):
     found = read(tmp_path, text, ignore=["note"])
     np.testing.assert_allclose(found.keys["frequency"], [2300, 2400])
     np.testing.assert_allclose(found.values["velocity"], [34.5e-3, 35e-3])
-    np.testing.assert_allclose(found.errors["velocity"], [2e-4, 2.5e-4])
+    np.testing.assert_allclose(np.asarray(found.errors["velocity"]), [2e-4, 2.5e-4])
     np.testing.assert_allclose(found.keys["field"], [5e-3, 6e-3])
     assert list(found.keys["start"]) == ["rest", "ramp"]
     assert found.varied == ("frequency", "field")
@@ -38,7 +38,7 @@ def test_ways_and_entries_and_one_error_for_all():
         errors={"velocity": 1e-3},
     )
     assert list(found.ways) == ["up", ""]
-    np.testing.assert_allclose(found.errors["velocity"], 1e-3)
+    np.testing.assert_allclose(np.asarray(found.errors["velocity"], float), 1e-3)
     gripper = data_of(
         device("gripper"), {"beam_radius[1] [um]": [200, 210], "rotation[2] [deg]": [1, 2]}
     )

@@ -1,5 +1,7 @@
 """Identification on a device that is quick: what is found, how sure it is, and what the data do not see."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -40,7 +42,7 @@ def exact(velocities):
     return ratio(velocities)
 
 
-def table(velocities, measured, error=0.01):
+def table(velocities, measured, error: float | None = 0.01):
     columns = {"sliding_velocity": velocities, "friction_ratio": measured}
     if error:
         columns["friction_ratio_error"] = np.full(len(velocities), error)
@@ -137,7 +139,10 @@ def test_an_estimate_at_its_bound_is_named(velocities, exact):
 def test_points_without_a_motion_are_named_and_do_not_count():
     """Above drag ratio 1 the probe runs away: there is no velocity there, whatever the parameters."""
     load = np.array([0.6, 0.7, 0.8, 0.9, 1.1])
-    columns = {"drag_ratio": load, "sliding_velocity [mm/s]": [0.5, 0.7, 0.9, 1.2, 2.0]}
+    columns: dict[str, Any] = {
+        "drag_ratio": load,
+        "sliding_velocity [mm/s]": [0.5, 0.7, 0.9, 1.2, 2.0],
+    }
     found = identify("tribometer", columns, {"probe_mass": (1e-4, 4e-2)})
     (omitted,) = found.omitted
     assert (omitted.line, omitted.status) == (5, "runaway") and omitted.why.startswith("runaway")
@@ -184,4 +189,4 @@ def test_it_is_public_and_says_what_it_is_asked():
     with pytest.raises(DataError, match="tribometer starts from no state"):
         identify("tribometer", columns, FREE, setting=SETTING)
     with pytest.raises(DataError, match="'cauchy' is none of"):
-        identify("tribometer", columns, FREE, loss="cauchy")
+        identify("tribometer", columns, FREE, loss="cauchy")  # pyright: ignore[reportArgumentType]

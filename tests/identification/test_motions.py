@@ -1,5 +1,7 @@
 """Rows on one of two motions: walked where a sweep is named, else the nearest; on the toy with an upper branch."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -39,7 +41,7 @@ def test_rows_that_do_not_say_take_the_nearest_motion(rng):
     drive = np.linspace(0.6, 2.6, 15)
     upper = rng.random(15) < 0.5
     up = (drive > 2) | (upper & (drive > 1))
-    columns = {
+    columns: dict[str, Any] = {
         "drive": drive,
         "velocity": velocity(drive, up) + 0.01 * rng.normal(size=15),
         "velocity_error": [0.01] * 15,
