@@ -2,7 +2,7 @@
 
 A name gives the rank of one sample; batches come from `jax.vmap`, or are `Lanes` where a function
 works on any batch shape elementwise. `ScalarLike` also takes Python and NumPy numbers.
-Within one call, axes of the same name have the same length; tests check it (see pyproject.toml).
+Within one call, axes of the same name have the same length; `tests/test_annotations.py` checks it.
 """
 
 from jaxtyping import Array, ArrayLike, Bool, Float, Int

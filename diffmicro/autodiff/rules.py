@@ -86,7 +86,9 @@ class _Flat(NamedTuple):
     value_tree: Any
     given_tree: Any
 
-    def __call__(self, values: Sequence[Array], leaves: Sequence[Array], changes: Changes) -> list:
+    def __call__(
+        self, values: Sequence[Array], leaves: Sequence[Array], changes: Changes
+    ) -> Sequence:
         value, given = self.value_tree.unflatten(values), self.given_tree.unflatten(leaves)
         return self.value_tree.flatten_up_to(self.rule(value, given, changes))
 
@@ -97,7 +99,9 @@ class _Lanes(NamedTuple):
     rule: Any
     axes: tuple[int | None, ...]
 
-    def __call__(self, values: Sequence[Array], leaves: Sequence[Array], changes: Changes) -> list:
+    def __call__(
+        self, values: Sequence[Array], leaves: Sequence[Array], changes: Changes
+    ) -> Sequence:
         along = {i: change for i, change in enumerate(changes) if change is not None}
 
         def one(values: Sequence[Array], leaves: Sequence[Array], along: dict[int, Array]) -> list:

@@ -60,10 +60,7 @@ def run_optimize(
 
     module = words.device(device)
     known = words.responses(module)
-    given = [(goal, response) for goal, response in goals.items() if response is not None]
-    if len(given) != 1:
-        raise BadInput("Give exactly one of --maximize RESPONSE and --minimize RESPONSE.")
-    ((goal, response),) = given
+    goal, response = _goal_of(goals)
     words.names(response, known, "response")
     # `--free a=1:2 b=3:4`: words with a range are free wherever they stand.
     ranges = [*free, *(pair for pair in pairs if ":" in pair)]
@@ -109,6 +106,14 @@ def run_optimize(
     else:
         _print(study, response, words.unit_of_response(module, response))
     return OF_SEARCH[study["status"]]
+
+
+def _goal_of(goals: Mapping[str, str | None]) -> tuple[str, str]:
+    """Goal and response."""
+    given = [(goal, response) for goal, response in goals.items() if response is not None]
+    if len(given) != 1:
+        raise BadInput("Give exactly one of --maximize RESPONSE and --minimize RESPONSE.")
+    return given[0]
 
 
 def _draw(module: Device, problem: "Problem", out: Path) -> None:

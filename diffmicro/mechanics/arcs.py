@@ -258,7 +258,7 @@ def end_stiffness(load: Planar, pose: Planar, loads_by_pose: PlanarMatrix) -> Pl
     return _matrix([[r[i, j] for j in range(3)] for i in range(2)] + [last])
 
 
-def softness_of(height: Array, radius: Array, poisson: Array) -> Planar:
+def softness_of(height: Array, radius: Array, poisson: Array) -> Pair:
     """(a, g) of a rectangular section in units of radius and EI."""
     stretch = height**2 / (12 * radius**2)
     return jnp.stack([stretch, stretch * 2 * (1 + poisson) / SHEAR_FACTOR])

@@ -19,6 +19,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.typing import DTypeLike
 from jaxtyping import Float
 
 
@@ -101,6 +102,6 @@ def press(deflections: Array, limits: Array) -> Array:
     return jnp.clip(deflections, -limits, limits)
 
 
-def midpoints(count: int, dtype: jnp.dtype) -> Array:
+def midpoints(count: int, dtype: DTypeLike) -> Array:
     """Positions of springs on half a contact, over its radius: midpoints of equal parts."""
     return (jnp.arange(count, dtype=dtype) + 0.5) / count
