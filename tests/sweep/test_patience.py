@@ -147,13 +147,15 @@ ERRATIC = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name, of, key, first, slow",
+    "name, of, key, first, others, slow",
     [
-        ("tumbler", "speed", "friction", 0.3, ERRATIC),
-        ("stickslip", "force", "runner_mass", 3e-3, {"runner_mass": 1e-4}),
+        ("tumbler", "speed", "friction", 0.3, {}, ERRATIC),
+        ("stickslip", "force", "runner_mass", 3e-3, {}, {"runner_mass": 1e-4}),
+        # One volt leaves the foot in the air; ten make it bounce for the whole window.
+        ("legs", "mean_height", "restitution", 0.5, {"voltage": 1.0}, {}),
     ],
 )
-def test_299_fast_points_and_a_slow_one(name, of, key, first, slow):
+def test_299_fast_points_and_a_slow_one(name, of, key, first, others, slow):
     """At most 1.5 times as long as the fast ones and the slow one apart, each compiled already."""
     build = lane_function(device(name).respond)
 
@@ -163,7 +165,7 @@ def test_299_fast_points_and_a_slow_one(name, of, key, first, slow):
         values = [np.atleast_1d(getattr(piece.output, of)) for piece in found]
         return np.concatenate(values)[order]
 
-    several = [{key: first * (1 + 3e-4 * n)} for n in range(300)]
+    several = [others | {key: first * (1 + 3e-4 * n)} for n in range(300)]
     mixed = [*several[:150], slow, *several[151:]]
     spent = {}
     for kind, points in (("fast", several), ("slow", [slow]), ("mixed", mixed)):
