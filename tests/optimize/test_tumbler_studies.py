@@ -42,7 +42,8 @@ def test_a_reduced_search_for_the_fastest_outline(tmp_path):
     best = found["optimized"]["variables"]
     assert after["speed"] < tumbler_outline.bound(best["length"], best["thickness"], 1.0)
     assert (tmp_path / "tumbler_outline.png").stat().st_size > 10_000
-    assert found["status"] == "stopped"
+    # All variables end at their bounds or at the mass: a corner, where the conditions of an optimum hold.
+    assert found["status"] == "ok" and found["remainder"] < 1e-6
 
 
 @pytest.mark.slow
