@@ -5,7 +5,7 @@ Free: twelve samples of the signal, 10 us apart, after the full stroke; a straig
 sqrt 2) of at most 4.05 nm, what shaping by 0.74 presliding leaves when the back step takes 10 us.
 
 With that back step the thesis's sawtooth makes 125.3 nm with 6.06 nm of vibration, shaped 130.4 nm with 4.05 nm.
-The signal that is found makes 179.2 nm with 4.05 nm, more than its stroke, because it steps back twice. After the
+The signal that is found makes 179.2 nm with 4.03 nm, more than its stroke, because it steps back twice. After the
 first back step it jumps up by half of the stroke and throws the runner forward; 80 us later, three quarters of a
 vibration, it falls again under the runner and catches it where the contacts pull no more. 0.014 nm of vibration
 are left before the next period, 0.18 nm by the thesis's shaping. The limit binds: 62 nm of step for each nm of

@@ -32,15 +32,16 @@ def test_signal_is_a_line_up_to_the_stroke_after_the_free_samples():
 
 
 @pytest.mark.slow
-def test_found_signal_steps_further_than_the_shaped_sawtooth_with_the_same_vibration():
+def test_found_signal_steps_further_than_the_shaped_sawtooth_with_no_more_vibration():
+    """Vibrations with more steps than the study takes: 4.029 nm at 16,000; 1000 steps are short of it by 0.8 %."""
     slew = study.PERIOD / study.SAMPLES
     thesis = stickslip.respond(study.DESIGN(), study.SETTING(shaping=0.74, back_step=slew))
     setting = study.SETTING(waveform="samples", samples=samples(FOUND))
-    found = stickslip.respond(study.DESIGN(), setting, steps=study.STEPS)
+    found = stickslip.respond(study.DESIGN(), setting, steps=4 * study.STEPS)
     assert float(thesis.net_step) == pytest.approx(130.4e-9, rel=2e-3)
     assert float(thesis.residual_vibration) == pytest.approx(4.05e-9, rel=2e-3)
     assert float(found.net_step) == pytest.approx(179.2e-9, rel=2e-3)
-    assert float(found.residual_vibration) == pytest.approx(4.05e-9, rel=2e-3)
+    assert float(found.residual_vibration) == pytest.approx(4.029e-9, rel=2e-3)
     assert float(found.vibration_left) < 0.1 * float(thesis.vibration_left)
 
 
