@@ -16,11 +16,12 @@ from jax import Array
 
 def varying(tree: Any) -> Any:
     """The tree, its arrays cast to vary over all axes of the mesh that `shard_map` is working on, if any."""
-    axes = _axes()
+    axes = mesh_axes()
     return jax.tree.map(lambda x: _cast(x, axes), tree) if axes else tree
 
 
-def _axes() -> tuple[Any, ...]:
+def mesh_axes() -> tuple[Any, ...]:
+    """Axes of the mesh that `shard_map` is working on; none elsewhere."""
     return tuple(jax.sharding.get_abstract_mesh().manual_axes)
 
 
@@ -35,14 +36,14 @@ def _cast(x: Any, axes: tuple[Any, ...]) -> Array:
 
 def while_loop(goes_on: Callable, body: Callable, carry: Any) -> Any:
     """`jax.lax.while_loop`."""
-    if not _axes():
+    if not mesh_axes():
         return jax.lax.while_loop(goes_on, body, carry)
     return jax.lax.while_loop(goes_on, lambda c: varying(body(c)), varying(carry))
 
 
 def fori_loop(first: Any, last: Any, body: Callable, carry: Any, **options: Any) -> Any:
     """`jax.lax.fori_loop`."""
-    if not _axes():
+    if not mesh_axes():
         return jax.lax.fori_loop(first, last, body, carry, **options)
     first, last = varying((first, last)) if isinstance(last, Array) else (first, last)
     return jax.lax.fori_loop(
@@ -52,7 +53,7 @@ def fori_loop(first: Any, last: Any, body: Callable, carry: Any, **options: Any)
 
 def scan(body: Callable, carry: Any, *given: Any, **options: Any) -> Any:
     """`jax.lax.scan`."""
-    if not _axes():
+    if not mesh_axes():
         return jax.lax.scan(body, carry, *given, **options)
 
     def whole(carry: Any, x: Any) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ blanked afterwards.
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple, TypeVar
 
 import jax
@@ -15,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from diffmicro._loops import mesh_axes
 from diffmicro.parameters import check, describe, is_traced, valid
 
 Tree = TypeVar("Tree")
@@ -35,8 +37,10 @@ class Rule(NamedTuple):
 def check_point(where: str, rules: Sequence[Rule], design: Any, setting: Any) -> None:
     """Raise ValueError for numbers out of range and for the first rule that they break; traced values pass."""
     check(where, design, setting)
+    # Numbers stay numbers while something else is traced; `shard_map` knows no such mixture.
+    numbers = nullcontext if mesh_axes() else jax.ensure_compile_time_eval
     for rule in rules:
-        with jax.ensure_compile_time_eval():  # numbers stay numbers while something else is traced
+        with numbers():
             kept = rule.test(design, setting)
         if not is_traced(kept) and not np.all(np.asarray(kept)):
             raise ValueError(f"{where}: {rule.message(design, setting)}")
