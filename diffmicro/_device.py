@@ -181,6 +181,12 @@ class Device:
         """Raise ValueError for numbers out of range, or that break the rules; traced values pass."""
         check_point(where, self.rules, design, setting)
 
+    def part(self, design: Any = None, layout: Any = None) -> tuple[Any, Any]:
+        """What is drawn or etched: for None the published design, and the usual layout."""
+        assert self.Layout is not None
+        design = self.published_design() if design is None else design
+        return design, self.Layout() if layout is None else layout
+
     def method(self, name: str | None = None) -> Method:
         """The method of this name, the usual one without a name."""
         return method_named(self.name, self.methods, name)

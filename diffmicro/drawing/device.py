@@ -28,8 +28,7 @@ def geometry(
         raise ValueError(
             f"{device.name} has no geometry to draw. Give its Device geometry= and Layout=; see docs/drawing.md."
         )
-    design = device.published_design() if design is None else design
-    layout = device.Layout() if layout is None else layout
+    design, layout = device.part(design, layout)
     check_point(f"{device.name}.geometry", device.rules, design, device.published_setting())
     check(f"{device.name}.geometry", layout)
     found = hooked(device.geometry)(design, layout)

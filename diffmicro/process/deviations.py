@@ -33,8 +33,7 @@ def etch_tolerances(
             f"{device.name} does not say how etching changes its design. Give its Device etched=; see "
             "docs/drawing.md."
         )
-    design = device.published_design() if design is None else design
-    layout = device.Layout() if layout is None else layout
+    design, layout = device.part(design, layout)
     layers = {f.layer.name: f.layer for f in kinds(device, design, layout)}
     found = []
     for name, layer in layers.items():

@@ -46,8 +46,7 @@ def features(device: Device | str, design: Any = None, layout: Any = None) -> tu
             f"{device.name} does not say what of it the rules of a process are about. Give its Device features=, "
             "beside geometry= and Layout=; see docs/drawing.md."
         )
-    design = device.published_design() if design is None else design
-    layout = device.Layout() if layout is None else layout
+    design, layout = device.part(design, layout)
     found = tuple(hooked(device.features)(design, layout))
     names = [str(feature) for feature in found]
     for name in names:

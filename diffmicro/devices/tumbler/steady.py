@@ -43,8 +43,8 @@ RUNAWAY = -30.0
 
 
 class Observed(NamedTuple):
-    """Auxiliary output of a number of half turns, in natural units: sums over them, of `pull` and "
-    "`margin` extremes."""
+    """Auxiliary output of a number of half turns, in natural units: sums over them, of `pull` and `margin`
+    extremes. Displacement and half turns, then the fields of `state.Record`."""
 
     slipped: Array
     lap: Array
