@@ -193,6 +193,7 @@ def _repeat(
     look = " ".join(
         ["diffmicro evaluate", question.device, *words.words_of(device, question, "after")]
     )
+    place = f" --device path/to/{question.device}" if ".py:" in question.device else ""
     rows = [(str(name), str(value)) for name, value in environment.items()]
     process = question.process
     rules = "" if process is None else f"<pre>{escape(process.toml())}</pre>"
@@ -203,6 +204,6 @@ def _repeat(
         + _paragraph("The design after, alone:")
         + f"<pre>{escape(look)}</pre>"
         + _paragraph("Every number above, on another machine:")
-        + "<pre>diffmicro verify report.json</pre>"
+        + f"<pre>diffmicro verify report.json{place}</pre>"
         + _table(("made with", "version"), rows)
     )

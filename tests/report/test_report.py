@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from diffmicro.devices import device
 from diffmicro.report import question_of_run, verify
 from diffmicro.report.page import _drawn_sides
 from diffmicro.report.verify import digest_of
+from tests.process import comb
 
 OPTIMIZE = ["optimize", "tribometer", "--maximize", "sliding_velocity"]
 OPTIMIZE += ["--free", "force_ratio=0.3:0.7", "probe_mass=2g:3g", "--subject", "friction_ratio>0.6"]
@@ -145,3 +147,24 @@ def test_a_drawing_that_is_the_same_is_shown_once(made):
 def test_meanings_are_whole(made):
     page = (made / "report.html").read_text()
     assert device("tribometer").responses["critical_velocity"].meaning.split("; ")[1] in page
+
+
+def test_runs_of_anybodys_file_go_on_from_every_folder(tmp_path, monkeypatch, capsys):
+    (tmp_path / "robots").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    robot = tmp_path / "robots" / "comb.py"
+    robot.write_text(Path(comb.__file__).read_text())
+    monkeypatch.chdir(tmp_path)
+    free = ["--maximize", "density", "--free", "pitch=9um:40um", "--no-surroundings"]
+    assert run(["optimize", "robots/comb.py:COMB", *free, "--method", "sqp", "--out", "run"]) == 0
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert run(["draw", "../run", "--out", "comb.svg"]) == 0
+    assert run(["report", "../run", "--out", "report.html"]) == 0
+    text = Path("report.html").read_text()
+    assert "diffmicro evaluate comb.py:COMB" in text
+    assert "verify report.json --device path/to/comb.py:COMB" in text
+    assert str(robot.parent) not in text + Path("report.json").read_text()
+    capsys.readouterr()
+    assert run(["verify", "report.json"]) == 2
+    assert "--device path/to/file.py:NAME" in capsys.readouterr().err
+    assert run(["verify", "report.json", "--device", "../robots/comb.py:COMB"]) == 0
