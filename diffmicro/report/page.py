@@ -145,6 +145,11 @@ def _ends(claims: Sequence[Claim]) -> str:
     own = [c for c in claims if c.topic == "ends"]
     kinds = {c.name: str(c.value) for c in own}
     texts = [words.end_text(c, kinds) for c in own if c.name.startswith("distance")]
+    texts += [
+        f"{name.removeprefix('nearest end along ')}: {kind}"
+        for name, kind in kinds.items()
+        if kind.startswith("not found")
+    ]
     if not texts:
         return _paragraph("No ends of what the device does are known for it.", "note")
     return _list(texts)

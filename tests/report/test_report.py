@@ -10,7 +10,9 @@ import pytest
 from diffmicro.command.app import run
 from diffmicro.devices import device
 from diffmicro.report import question_of_run, verify
-from diffmicro.report.page import _drawn_sides
+from diffmicro.report.claims import Claim
+from diffmicro.report.figures import bars_figure
+from diffmicro.report.page import _drawn_sides, _ends
 from diffmicro.report.verify import digest_of
 from tests.process import comb
 
@@ -168,3 +170,12 @@ def test_runs_of_anybodys_file_go_on_from_every_folder(tmp_path, monkeypatch, ca
     assert run(["verify", "report.json"]) == 2
     assert "--device path/to/file.py:NAME" in capsys.readouterr().err
     assert run(["verify", "report.json", "--device", "../robots/comb.py:COMB"]) == 0
+
+
+def test_the_page_says_what_was_not_found_and_shows_rounding_as_zero():
+    found = _ends(
+        [Claim("ends", "nearest end along field", "not found: 48 or more events a round")]
+    )
+    assert "field: not found: 48 or more events a round" in found
+    shown = bars_figure([Claim("elasticity", "a", 2.0), Claim("elasticity", "b", -3e-17)], "-")
+    assert [text.get_text() for text in shown.axes[0].texts] == ["2", "0"]
