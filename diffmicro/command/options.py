@@ -36,7 +36,7 @@ Names = Annotated[str | None, typer.Option(metavar="NAMES", help="Responses, sep
 Grad = Annotated[str | None, typer.Option(metavar="KEYS", help="Parameters to differentiate by.")]
 Of = Annotated[str | None, typer.Option(metavar="NAMES", help="Responses to differentiate.")]
 TableFile = Annotated[
-    Path, typer.Option(metavar="FILE", help="Where to write: a file .csv, .npz or .jsonl.")
+    Path, typer.Option(metavar="FILE", help="Where to write: a file .csv, .npz, .jsonl or .nc.")
 ]
 Figure = Annotated[
     Path | None, typer.Option(metavar="FILE.png", help="Draw a figure too (.png, .pdf, .svg).")

@@ -7,6 +7,7 @@ that are finished to the file, unless a whole table is there. A record next to t
 
 import os
 import re
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Mapping
@@ -192,9 +193,22 @@ def _planned(module: Device, device: str, given: Mapping[str, str], options: Opt
     keys = () if paired else (_drawn_along(axes, carry),)
     shown = wanted or module.usual_responses
     measured = points_over(module, options.data, options.plot, start, keys, shown)
-    file = _File(options.out, points, mark, options.plot, title, measured)
+    said = _words(device, given, options)
+    file = _File(options.out, points, mark, options.plot, title, said, measured)
     asked = held | {"paired": paired, "shard": shard} | dict(start.numerics)
     return _Plan(axes, job, start, asked, file)
+
+
+def _words(device: str, given: Mapping[str, str], options: Options) -> str:
+    """The command that calculates the same points, wherever and in however many parts it runs."""
+    pairs = [f"{key}={value}" for key, value in given.items()]
+    known = {"carry": options.carry if options.carry != "none" else None}
+    known |= {"response": options.response, "grad": options.grad, "of": options.of}
+    if options.draw is not None:
+        known |= {"sobol" if options.draw.sobol else "random": options.draw.count}
+        known |= {"seed": options.draw.seed}
+    chosen = [f"--{name}={value}" for name, value in known.items() if value is not None]
+    return shlex.join(["diffmicro", "sweep", device, *pairs, *chosen])
 
 
 def _drawn_along(axes: Mapping[str, Any], carry: str) -> str:
@@ -216,13 +230,16 @@ def _cost(cost: Cost, processes: int) -> str:
 
 
 class _File(NamedTuple):
-    """What a sweep leaves behind: `count` points in `out`, of the sweep with this fingerprint, and a figure."""
+    """What a sweep leaves behind: `count` points in `out`, of the sweep with this fingerprint, and a figure.
+
+    words: of the command, without where it runs and what of it."""
 
     out: Path
     count: int
     sweep: Mapping[str, Any]
     plot: Path | None
     title: str
+    words: str
     measured: "Measured | None" = None
 
 
@@ -300,7 +317,7 @@ def processors() -> int:
 
 def _write(table: Table, file: _File) -> None:
     of = "" if len(table) == file.count else f" of {file.count}"
-    if not keep(table, file.out, file.count, file.sweep):
+    if not keep(table, file.out, file.count, file.sweep, file.words):
         note(f"{len(table)}{of} points are finished. {file.out} has a table already, which stays.")
         return
     _draw(table, file)
