@@ -316,7 +316,7 @@ def test_bad_endings_and_missing_packages_are_said(tmp_path, capsys, monkeypatch
     assert ".gds, .dxf, .stl" in capsys.readouterr().err
     assert run(["draw", "tumbler", "--out", str(tmp_path / "a.gds"), "--grid", "1s"]) == 2
     assert "write a length such as 1nm" in capsys.readouterr().err
-    monkeypatch.setattr("diffmicro.drawing.extra.import_module", _absent)
+    monkeypatch.setattr("diffmicro._extras.import_module", _absent)
     for ending, package in (("gds", "gdstk"), ("dxf", "ezdxf"), ("stl", "manifold3d")):
         assert run(["draw", "tumbler", "--out", str(tmp_path / f"a.{ending}")]) == 2
         said = capsys.readouterr().err
