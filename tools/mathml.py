@@ -4,6 +4,7 @@ A Markdown extension behind `pymdownx.arithmatex: {generic: true}`: what that on
 `arithmatex` as TeX between brackets becomes a `math` element. A formula that cannot be read stops the build.
 """
 
+import re
 from html import unescape
 from xml.etree.ElementTree import Element
 
@@ -11,6 +12,9 @@ from latex2mathml.converter import convert
 from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.treeprocessors import Treeprocessor
+
+ACCENT = re.compile(r"<mover>(<mi>(?:\w|&#x\w+;)</mi><mo>&#x00(?:0A8|2D9);)")
+"""Dots over a letter, which else are as small as a limit."""
 
 BRACKETS = {r"\(": (r"\)", "inline"), r"\[": (r"\]", "block")}
 
@@ -23,7 +27,7 @@ def mathml(text: str) -> str:
     made = convert(text[2:-2].strip(), display=display)
     if "<mi>\\" in made:  # a command that the converter does not know is left as its name
         raise ValueError(f"A formula has a command that is not known: {text}")
-    return made
+    return ACCENT.sub(r'<mover accent="true">\1', made)
 
 
 class Formulas(Treeprocessor):

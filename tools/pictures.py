@@ -31,6 +31,16 @@ PICTURES = {
     "stickslip.gif": "animate stickslip period=2ms damping_ratio=0.1 --frames 60 --out",
     "tribometer.gif": "animate tribometer --frames 60 --out",
     "gripper.gif": "animate gripper object_half_width=0.2mm force=100uN --frames 40 --out",
+    "sweep_wrmma.svg": "sweep wrmma frequency_ratio=0.8:2.1:53 load_factor=8,32 --carry both "
+    "--response velocity --out {table} --plot",
+    "sweep_tumbler.svg": "sweep tumbler field_frequency=1:20:39 incline=0,0.35 --response speed "
+    "--out {table} --plot",
+    "sweep_legs.svg": "sweep legs gap=2um:24um:23 --response mean_height --out {table} --plot",
+    "sweep_stickslip.svg": "sweep stickslip amplitude=20nm:200nm:19 preload=0.25,0.5 "
+    "damping_ratio=0.1 period=2ms --response force --out {table} --plot",
+    "sweep_tribometer.svg": "sweep tribometer drag_ratio=0.11:0.99:45 force_ratio=0.5,0.7,0.9 "
+    "--response sliding_velocity --out {table} --plot",
+    "sweep_gripper.svg": "sweep gripper force=-40uN:100uN:57 --response tip_x --out {table} --plot",
     "drawn.svg": "sweep tribometer force_ratio=0.1:0.9 friction=0.2:0.5 --random 500 --seed 1 "
     "--response sliding_velocity --out {table} --plot",
     "cliffs.svg": "boundaries wrmma mass_ratio=1.605457 rest_gap=33.61216e-6 tethered_frequency=1006.0008 "

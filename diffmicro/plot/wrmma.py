@@ -61,12 +61,12 @@ def steady_motion(
 
 
 def field_over(design: wrmma.Design, setting: wrmma.Setting, turns: np.ndarray) -> np.ndarray:
-    """The field [T] at these drive periods, from the motion's own schedule."""
+    """The applied field B (s + offset) / 2 [T] at these drive periods, from the motion's own schedule."""
     motion = wrmma.lump(design, setting)
     phase = turns % 1.0
     if motion.sinusoidal:
         shape = 4 / np.pi * np.sin(2 * np.pi * phase) + float(motion.offset)
-        return float(setting.field) * shape
+        return float(setting.field) / 2 * shape
     schedule = motion.schedule()
     ends = np.array([float(end) for end in schedule.ends])
     starts, finishes = (
@@ -77,7 +77,7 @@ def field_over(design: wrmma.Design, setting: wrmma.Setting, turns: np.ndarray) 
     segment = np.minimum(np.searchsorted(ends, phase, side="right"), len(ends) - 1)
     lengths = np.maximum(ends - before, 1e-300)[segment]
     share = np.clip((phase - before[segment]) / lengths, 0, 1)
-    return float(setting.field) * (starts[segment] + share * (finishes - starts)[segment])
+    return float(setting.field) / 2 * (starts[segment] + share * (finishes - starts)[segment])
 
 
 def draw_robot(
