@@ -201,13 +201,19 @@ def fingerprint(job: Job) -> dict[str, Any]:
         "derivatives": {"of": list(job.of), "by": list(job.wrt)},
         "carry": job.carry,
         "numerics": {key: str(value) for key, value in sorted(job.numerics.items())},
+    }
+    return json.loads(json.dumps(found | environment()))
+
+
+def environment() -> dict[str, Any]:
+    """What a chunk's bits depend on in the process that calculates: precision, versions, flags, machine."""
+    found = {
         "precision": 64 if jax.config.read("jax_enable_x64") else 32,
         "cut": ["even chunks", FEW, CHUNK, WALK, GAIN, KEEP, ALWAYS],
         "XLA_FLAGS": os.environ.get("XLA_FLAGS", ""),
         "machine": f"{jax.default_backend()} on {platform.system()} {platform.machine()}",
     }
-    found |= {f"version of {name}": metadata.version(name) for name in PACKAGES}
-    return json.loads(json.dumps(found))
+    return found | {f"version of {name}": metadata.version(name) for name in PACKAGES}
 
 
 def _plain(value: Any) -> Any:

@@ -143,7 +143,8 @@ def test_no_gradient_along_a_walk():
 )
 def test_a_dry_run_measures_a_few_points_and_counts_all(count, carry, measured):
     axes = {"drive": np.linspace(0.1, 1.9, count)}
-    cost = cost_of(job_of(toy.TOY, axes, None, None, None, carry, {}), WHOLE)
+    program = {"offset": float(count)}  # one that no other test has compiled
+    cost = cost_of(job_of(toy.TOY, axes, None, None, None, carry, program), WHOLE)
     assert (cost.points, cost.measured) == (count, measured)
     assert 0 < cost.seconds < 1 and cost.compiling > 0
 
