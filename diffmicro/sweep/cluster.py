@@ -8,6 +8,7 @@ time, so memory stays bounded on all sides, and what is finished leaves at once.
 import json
 import logging
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,7 +69,7 @@ def spread(
             while ready and len(underway) < AHEAD * client.threads():
                 chunk = ready.pop(0)
                 before = None if chunk.after is None else states.pop(chunk.after)
-                first = work.points[chunk.points[0]]
+                first = work.point(chunk.points[0])
                 parcel = parcel_of(work.job.recipe, work.load(chunk), first, before)
                 underway[client.submit(calculate_parcel, parcel, *same)] = chunk
             for future in client.finished(list(underway)):
@@ -86,13 +87,17 @@ class _Client:
     def __init__(self, client: Any, where: str):
         self._dask = package("distributed", "More than one process", "cluster")
         self._client, self._where = client, where
+        self._threads, self._counted = 0, 0.0
 
     def threads(self) -> int:
-        """Threads of all workers; 1 while there are none."""
-        try:
-            return max(sum(self._client.nthreads().values()), 1)
-        except OSError:
-            raise self._lost() from None
+        """Threads of all workers, counted once a second; 1 while there are none."""
+        if time.monotonic() > self._counted + 1.0:
+            try:
+                self._threads = sum(self._client.nthreads().values())
+            except OSError:
+                raise self._lost() from None
+            self._counted = time.monotonic()
+        return max(self._threads, 1)
 
     def submit(self, *task: Any) -> Any:
         return self._client.submit(*task, pure=False)

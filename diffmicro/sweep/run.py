@@ -26,13 +26,14 @@ from diffmicro.sweep.plan import Carry, Chunk, Job, Shard, Work, fingerprint
 from diffmicro.sweep.store import Store
 from diffmicro.sweep.table import Table
 
-MOST_POINTS = 1_000_000
-"""Most points of a sweep: all of them are held in memory, with their parameters and responses."""
+MOST_POINTS = 10_000_000
+"""Most points of a sweep: the table of all of them is held in memory."""
 
 WHOLE = Shard(1, 1)
 
-BYTES, SECONDS = 2000, 5e-3
-"""Memory and time of a point, for messages: measured on the six devices, and usual on one core of a CPU."""
+BYTES, SECONDS = 400, 5e-3
+"""Memory and time of a point, for messages: with a table of ten columns and its file, and usual on one core of a
+CPU."""
 
 
 def sweep(

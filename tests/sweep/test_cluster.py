@@ -160,7 +160,7 @@ def test_a_parcel_holds_all_that_a_chunk_needs(carry):
     same_as = environment(), True
     arrays = None
     for chunk in work.chunks[:2]:
-        first = work.points[chunk.points[0]]
+        first = work.point(chunk.points[0])
         parcel = parcel_of(work.job.recipe, work.load(chunk), first, arrays)
         found = calculate_parcel(parcel, *same_as)
         expected = work.calculate(chunk, arrays)
