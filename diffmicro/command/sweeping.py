@@ -125,13 +125,14 @@ def run_sweep(device: str, given: Mapping[str, str], options: Options) -> int:
         code, problem = Code.INTERRUPTED, "Interrupted."
     except WorkerDied as death:
         code, problem = Code.DIED, str(death)
-    except (StoreError, ClusterError) as complaint:
+    except StoreError as complaint:
         raise BadInput(str(complaint)) from None
+    except ClusterError as complaint:
+        raise BadInput(f"{complaint}{_kept(store, pieces)}") from None
     except ValueError as complaint:
         raise words.refusal(module, complaint, plan.start.numerics) or complaint from None
     except OSError as full:
-        kept = f" What is finished is in {store.path}: --resume goes on from there."
-        raise BadInput(f"{complaint_of(full)}{kept if pieces else ''}") from None
+        raise BadInput(f"{complaint_of(full)}{_kept(store, pieces)}") from None
     if store.kept:
         note(f"{store.kept} finished chunks were there already.")
     if store.torn:
@@ -141,9 +142,12 @@ def run_sweep(device: str, given: Mapping[str, str], options: Options) -> int:
     if not code:
         store.remove()
         return code
-    kept = f" What is finished is in {store.path}: --resume goes on from there." if pieces else ""
-    print(f"diffmicro: {problem}{kept}", file=sys.stderr)
+    print(f"diffmicro: {problem}{_kept(store, pieces)}", file=sys.stderr)
     return code
+
+
+def _kept(store: Store, pieces: list[Table]) -> str:
+    return f" What is finished is in {store.path}: --resume goes on from there." if pieces else ""
 
 
 class _Plan(NamedTuple):
