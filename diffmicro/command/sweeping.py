@@ -178,11 +178,6 @@ def _planned(module: Device, device: str, given: Mapping[str, str], options: Opt
         raise BadInput(str(complaint)) from None
     wanted = words.names(options.response, words.responses(module), "response") or None
     wrt, of = words.derivatives(options.grad, options.of, module)
-    if wrt and carry != "none":
-        raise BadInput(
-            f"--grad with --carry {carry}: points that start from the state of a neighbor have no "
-            "gradients here. Leave one of the two out."
-        )
     # With a value of each axis: a device may derive what is not given from what is.
     first = {key: values[0] for key, values in ends.items()}
     start = words.point(module, fixed | first)

@@ -106,10 +106,6 @@ def job_of(
     """What `sweep` calculates with these arguments, with what they leave out."""
     device = as_device(device)
     wanted = tuple(responses or device.usual_responses)
-    if wrt and carry != "none":
-        raise ValueError(
-            "sweep: points that start from the state of a neighbor have no gradients here; carry no state."
-        )
     of = tuple(of or (next(iter(device.responses)),) if wrt else ())
     return Job(
         device,

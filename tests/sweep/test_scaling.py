@@ -17,7 +17,7 @@ def compiled():
     """Counts the programs that XLA compiles while the test runs; what was read from a cache counts too."""
     counts = []
 
-    def listen(event, duration, **_):
+    def listen(event, duration_secs, **_):
         if "backend_compile" in event:
             counts.append(event)
 
