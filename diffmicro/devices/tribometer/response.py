@@ -106,7 +106,7 @@ def respond(
 def _respond(design: Design, setting: Setting, tolerance: Array, *, steps: int) -> Response:
     allowed = legal(RULES, design, setting)
     touched = jnp.sum(jnp.stack(jax.tree.leaves((design, setting))))
-    tame = spare(design), spare(setting, **HARMLESS)
+    tame = spare(design, **HARMLESS), spare(setting, **HARMLESS)
     design, setting = where_legal(allowed, (design, setting), tame)
     found = laws.steady(law_of(setting), design, pressed(design, setting), steps, tolerance)
     return finite_if_ok(_response(found, allowed, touched))
