@@ -57,7 +57,7 @@ STAGES = [
         "process",
         "testing",
     },
-    {"report"},
+    {"report", "explore"},
     {"command", "__main__"},
     {"optimize", "experiments"},
 ]
