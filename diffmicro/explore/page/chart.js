@@ -14,7 +14,7 @@ export function shape(parent, name, attributes = {}, text = "") {
 
 /**
  * Draw into an <svg>. x, y: {name, unit}; range: [low, high] of x; points: [{x, y, status}] in order of x;
- * here: {x, y} or null; marks: [{x, text, ends}]; height: pixels; flag: y jumps between whole numbers.
+ * here: {x, y} or null; marks: [{x, text, ends, breaks}]; height: pixels; flag: y jumps between whole numbers.
  * Returns the places of its axes, for pointers.
  */
 export function draw(svg, { x, y, range, points, here = null, marks = [], height, flag = false, small = false }) {
@@ -50,7 +50,8 @@ export function draw(svg, { x, y, range, points, here = null, marks = [], height
       bracketed(y));
   }
   marks.forEach((mark, i) => drawMark(svg, mark, rows.places[i], box));
-  drawPoints(svg, points, px, py, box, flag, small ? 0 : 2);
+  const breaks = marks.filter((mark) => mark.breaks).map((mark) => mark.x);
+  drawPoints(svg, points, px, py, box, flag, small ? 0 : 2, breaks);
   if (here) {
     const g = shape(svg, "g", { class: "here" });
     shape(g, "line", { x1: px(here.x), x2: px(here.x), y1: box.top, y2: box.bottom });
@@ -69,13 +70,16 @@ function around(values) {
   return [low - room, high + room];
 }
 
-/** A line through neighbors that are both ok; others as single marks: they are no part of a curve. */
-function drawPoints(svg, points, px, py, box, flag, dot) {
+/** A line through neighbors that are both ok and of one motion; others are single marks and no part of a curve. */
+function drawPoints(svg, points, px, py, box, flag, dot, breaks) {
   let path = "";
   let joined = false;
+  let last = null;
   const marks = shape(svg, "g", { class: "marks" });
   for (const p of points) {
     const ok = p.status === "ok" && p.y !== null;
+    if (breaks.some((x) => last < x && x < p.x)) joined = false;
+    last = p.x;
     if (ok) {
       if (!flag) shape(marks, "circle", { cx: px(p.x), cy: py(p.y), r: dot, class: "dot" });
       path += joined ? (flag ? `H${px(p.x).toFixed(1)}V${py(p.y).toFixed(1)}` : `L${px(p.x).toFixed(1)} ${py(p.y).toFixed(1)}`)

@@ -211,7 +211,8 @@ function shown() {
     range: [axis.low * axis.factor, axis.high * axis.factor],
     points: curve.points.map((p) => ({ x: p.x * axis.factor, y: y(p.y), status: p.status })).sort((a, b) => a.x - b.x),
     here: curve.here && { x: curve.here.x, y: y(curve.here.y) },
-    marks: curve.marks.map((b) => ({ x: b.at * axis.factor, text: b.kind.replaceAll("_", " "), ends: b.ends })),
+    marks: curve.marks.map((b) => ({ x: b.at * axis.factor, text: b.kind.replaceAll("_", " "), ends: b.ends,
+      breaks: b.ends || b.kind === "start_lost" })),
     height: 300,
   };
 }
