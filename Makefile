@@ -57,7 +57,7 @@ format: $(READY)
 	$(RUN) -m ruff format .
 
 docs: $(READY)
-	$(RUN) tools/pictures.py
+	$(RUN) -m tools.pictures
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict
 
 wheel: $(READY)

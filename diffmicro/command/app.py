@@ -16,8 +16,10 @@ from diffmicro.command.examples import epilog, tries
 from diffmicro.command.options import (
     Device,
     Figure,
+    Grad,
     Method,
     Names,
+    Of,
     Points,
     Precision,
     Rules,
@@ -101,12 +103,8 @@ def evaluate(
     method: Method = None,
     steps: Steps = None,
     response: Names = None,
-    grad: Annotated[
-        str | None, typer.Option(metavar="KEYS", help="Parameters to differentiate by.")
-    ] = None,
-    of: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Responses to differentiate.")
-    ] = None,
+    grad: Grad = None,
+    of: Of = None,
     precision: Precision = 64,
     points: Annotated[
         Path | None, typer.Option(metavar="FILE.jsonl", help="One point a line: {key: value, ...}.")
@@ -121,17 +119,10 @@ def evaluate(
     module = words.device(device)
     given = given_words(pairs, method, steps)
     known = words.responses(module)
-    wrt = words.free_names(grad, module)
-    if of and not wrt:
-        raise words.BadInput(
-            f"--of {of} names the response to differentiate; name the parameters with --grad KEYS."
-        )
-    first = next(iter(known))
     request = evaluation.Request(
         module,
         words.names(response, known, "response") or words.usual(module),
-        wrt,
-        (words.names(of, known, "response") or (first,)) if wrt else (),
+        *words.derivatives(grad, of, module),
     )
     page = output.console()
     if points is None:
@@ -190,11 +181,14 @@ def sweep(
         int | None, typer.Option(min=1, help="The same, filling the box more evenly.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of --random and --sobol.")] = 0,
+    grad: Grad = None,
+    of: Of = None,
     shard: Annotated[
         str | None, typer.Option(metavar="I/N", help="Only the I-th of N parts; see merge.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Count points, memory and time; calculate nothing.")
+        bool,
+        typer.Option("--dry-run", help="Points, memory and time, from a few points; keep nothing."),
     ] = False,
     data: Points = None,
 ) -> int:
@@ -203,7 +197,9 @@ def sweep(
 
     start_program(precision)
     draw, part = draw_of(random, sobol, seed), shard_of(shard)
-    options = Options(out, carry, plot, response, workers, resume, draw, part, dry_run, data)
+    options = Options(
+        out, carry, plot, response, workers, resume, draw, part, dry_run, data, grad, of
+    )
     return run_sweep(device, given_words(pairs, method, steps), options)
 
 

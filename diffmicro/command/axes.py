@@ -33,8 +33,10 @@ def grid_axes(module: Device, given: Mapping[str, str]) -> tuple[dict[str, Any],
     return axes, fixed
 
 
-def check_points(module: Device, axes: Mapping[str, Any], start: words.Point) -> None:
-    """`BadInput` where a point of the sweep is out of range, or contradicts itself.
+def check_points(
+    module: Device, axes: Mapping[str, Any], start: words.Point, wrt: Sequence[str] = ()
+) -> None:
+    """`BadInput` where a point of the sweep is out of range, contradicts itself, or does not depend on `wrt`.
 
     Ranges are intervals: where both ends of numbers lie inside, all of them do.
     """
@@ -53,6 +55,7 @@ def check_points(module: Device, axes: Mapping[str, Any], start: words.Point) ->
             row = {key: [value] for key, value in point.items()}
             ((design, setting),) = points_of(module, row, start.design, start.setting)
             words.check_ranges(module, design, setting)
+            words.check_free(design, setting, wrt)
 
 
 def boxes(

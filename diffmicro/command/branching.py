@@ -17,7 +17,8 @@ from diffmicro.command.codes import Code
 from diffmicro.command.measuring import points_over
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
-from diffmicro.command.sweeping import check_files, progress
+from diffmicro.command.progress import progress
+from diffmicro.command.sweeping import check_files
 from diffmicro.command.words import BadInput
 from diffmicro.devices import OWN
 from diffmicro.sweep import Table, writer

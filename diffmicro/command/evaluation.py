@@ -4,8 +4,7 @@ Points of one shape and one set of words are calculated together. A point that m
 an answer that says so, and its neighbors get theirs.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -13,9 +12,9 @@ import numpy as np
 
 from diffmicro._device import Device
 from diffmicro._json import plain
-from diffmicro.command.words import BadInput, Point, point, refusal
-from diffmicro.parameters import idle
+from diffmicro.command.words import BadInput, Point, check_free, point, refusal
 from diffmicro.results import code, from_code, message, words
+from diffmicro.sweep.gradients import gradient_function, response_of, result_of
 from diffmicro.sweep.grids import Batch, batches
 from diffmicro.sweep.lanes import (
     calculate_lanes,
@@ -97,10 +96,7 @@ def answer_points(
 
 def _point(request: Request, given: Mapping[str, Any]) -> Point:
     found = point(request.device, given)
-    for key in request.wrt:
-        why = idle(found.design, found.setting, key)
-        if why:
-            raise BadInput(f"{key} {why}: there is nothing to differentiate by.")
+    check_free(found.design, found.setting, request.wrt)
     return found
 
 
@@ -136,17 +132,17 @@ def _finished(request: Request, task: _Task) -> Iterator[dict[int, Answer]]:
     """Answers by number of the point, as they are finished; `BadInput` for what the device refuses."""
     device, numerics = request.device, dict(task.numerics)
     if request.wrt:
-        build = _gradient_function(device, request.wrt, request.of, **numerics)
+        build = gradient_function(device, request.wrt, request.of, **numerics)
     else:
         build = lane_function(device.respond, **numerics)
     try:
         if task.single:
             lone = dict(device.lone)
-            pieces = [calculate_one(build, task.batch, lone=lone, result_of=_result)]
+            pieces = [calculate_one(build, task.batch, lone=lone, result_of=result_of)]
         else:
             quick = dict(device.quick)
             pieces = calculate_lanes(
-                build, task.batch, task.lanes, task.width, quick=quick, result_of=_result
+                build, task.batch, task.lanes, task.width, quick=quick, result_of=result_of
             )
         at = dict(zip(task.batch.lanes[task.lanes], task.numbers, strict=True))
         for piece in pieces:
@@ -166,29 +162,8 @@ def _answered(request: Request, task: _Task) -> Iterator[dict[int, Answer]]:
         yield dict.fromkeys(task.numbers, _no_answer(request, problem))
 
 
-@cache
-def _gradient_function(
-    device: Device, wrt: tuple[str, ...], of: tuple[str, ...], **fixed: Any
-) -> Callable[..., Callable]:
-    from diffmicro.certificate import value_and_gradient
-
-    def build(**numerics: Any) -> Callable:
-        return value_and_gradient(device, wrt=wrt, of=of, **fixed, **numerics)
-
-    return build
-
-
-def _result(output: Any) -> Any:
-    return _response(output).result
-
-
-def _response(output: Any) -> Any:
-    """The Response in what a function with or without gradient returns."""
-    return output[3] if isinstance(output, tuple) else output
-
-
 def _answer(request: Request, output: Any) -> Answer:
-    response = _response(output)
+    response = response_of(output)
     status = words(response.result).item()
     grad, certificate = {}, {}
     if request.wrt:

@@ -16,7 +16,7 @@ from diffmicro.command.codes import OF_SEARCH
 from diffmicro.command.estimates import show, unit_of
 from diffmicro.command.measuring import data_from
 from diffmicro.command.options import note_cautions
-from diffmicro.command.sweeping import progress
+from diffmicro.command.progress import progress
 from diffmicro.command.words import BadInput
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ def run_merge(files: Sequence[Path], out: Path) -> int:
     _check_complete(parts)
     tables = [recorded(file, part) for file, part in parts.items()]
     table = join(tables)
-    if not keep(table, out, len(table), whole):
+    if not keep(table, out, len(table), whole, first.words):
         raise BadInput(f"{out} holds a longer table already.")
     note(f"{len(table)} points of {len(tables)} parts to {out}")
     return Code.OK

@@ -33,8 +33,10 @@ Words = Annotated[
 Method = Annotated[str | None, typer.Option(help="Numerical method of the device.")]
 Steps = Annotated[str | None, typer.Option(help="Time resolution: steps per drive period.")]
 Names = Annotated[str | None, typer.Option(metavar="NAMES", help="Responses, separated by commas.")]
+Grad = Annotated[str | None, typer.Option(metavar="KEYS", help="Parameters to differentiate by.")]
+Of = Annotated[str | None, typer.Option(metavar="NAMES", help="Responses to differentiate.")]
 TableFile = Annotated[
-    Path, typer.Option(metavar="FILE", help="Where to write: a file .csv, .npz or .jsonl.")
+    Path, typer.Option(metavar="FILE", help="Where to write: a file .csv, .npz, .jsonl or .nc.")
 ]
 Figure = Annotated[
     Path | None, typer.Option(metavar="FILE.png", help="Draw a figure too (.png, .pdf, .svg).")

@@ -14,6 +14,7 @@ from diffmicro.command.words import parameters, responses
 from diffmicro.devices import device, origins
 from diffmicro.parameters import Parameter, describe, range_text
 from diffmicro.shapes import FRONT, PLAN
+from diffmicro.sweep.gradients import derivative_name, unit_per
 from diffmicro.units import Shown, in_si, readable_unit
 
 WIDE = 160
@@ -144,13 +145,11 @@ def _gradient_table(request: Request, answer: Answer, of: str, given: dict[str, 
     told = answer.certificate[of]
     for key, slope in answer.grad[of].items():
         at, value = given.get(key, known[key].default), answer.response.get(of)
-        below = _unit(known[key])
-        per = f"{unit or '1'} / ({below})" if " " in below else f"{unit or '1'} / {below}"
         entry = told["entries"][key]
         table.add_row(
-            f"d{of}/d{key}",
+            derivative_name(of, key),
             _number(slope),
-            per if below else unit,
+            unit_per(unit, known[key].unit),
             _elasticity(slope, _si(at, known[key]), value),
             entry["verdict"],
             "-" if entry["reach"] is None else f"{100 * entry['reach']:.2g} %",

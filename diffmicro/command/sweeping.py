@@ -7,14 +7,13 @@ that are finished to the file, unless a whole table is there. A record next to t
 
 import os
 import re
+import shlex
 import sys
+from collections import Counter
 from collections.abc import Mapping
-from contextlib import closing, nullcontext
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from diffmicro._device import Device
 from diffmicro._files import complaint_of
@@ -24,6 +23,7 @@ from diffmicro.command.codes import Code
 from diffmicro.command.measuring import points_over
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
+from diffmicro.command.progress import counted, duration, progress
 from diffmicro.command.words import BadInput
 from diffmicro.devices import OWN
 from diffmicro.sweep import (
@@ -40,9 +40,10 @@ from diffmicro.sweep import (
     sweep,
     writer,
 )
-from diffmicro.sweep.plan import fingerprint
+from diffmicro.sweep.cost import Cost, cost_of
+from diffmicro.sweep.plan import Job, fingerprint
 from diffmicro.sweep.record import SHARD, keep, record_of, recorded
-from diffmicro.sweep.run import BYTES, SECONDS, WHOLE, job_of, rows_of
+from diffmicro.sweep.run import BYTES, WHOLE, job_of, rows_of
 from diffmicro.sweep.store import differences
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class Options(NamedTuple):
     shard: Shard = WHOLE
     dry_run: bool = False
     data: Path | None = None
+    grad: str | None = None
+    of: str | None = None
 
 
 def draw_of(random: int | None, sobol: int | None, seed: int) -> Draw | None:
@@ -101,7 +104,7 @@ def run_sweep(device: str, given: Mapping[str, str], options: Options) -> int:
     check_files(options.out, options.plot)
     plan = _planned(module, device, given, options)
     if options.dry_run:
-        note(_cost(plan.file.count))
+        note(_cost(cost_of(plan.job, options.shard), options.workers))
         return Code.OK
     file, store = plan.file, Store(beside(options.out), options.resume)
     if options.resume and _done_already(file, store):
@@ -112,8 +115,8 @@ def run_sweep(device: str, given: Mapping[str, str], options: Options) -> int:
     try:
         with closing(parts), progress("sweep", file.count) as advance:
             for piece in parts:
+                advance(len(piece), piece["status"], fresh=store.kept <= len(pieces))
                 pieces.append(piece)
-                advance(len(piece))
     except KeyboardInterrupt:
         code, problem = Code.INTERRUPTED, "Interrupted."
     except WorkerDied as death:
@@ -140,9 +143,10 @@ def run_sweep(device: str, given: Mapping[str, str], options: Options) -> int:
 
 
 class _Plan(NamedTuple):
-    """A sweep in the words of `sweep.sweep`: axes, the point that they start from, all else; and its file."""
+    """A sweep in the words of `sweep.sweep`: axes, as a job, the point at their start, all else; its file."""
 
     axes: Mapping[str, Any]
+    job: Job
     start: words.Point
     asked: dict[str, Any]
     file: "_File"
@@ -163,13 +167,20 @@ def _planned(module: Device, device: str, given: Mapping[str, str], options: Opt
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
     wanted = words.names(options.response, words.responses(module), "response") or None
+    wrt, of = words.derivatives(options.grad, options.of, module)
+    if wrt and carry != "none":
+        raise BadInput(
+            f"--grad with --carry {carry}: points that start from the state of a neighbor have no "
+            "gradients here. Leave one of the two out."
+        )
     # With a value of each axis: a device may derive what is not given from what is.
     first = {key: values[0] for key, values in ends.items()}
     start = words.point(module, fixed | first)
     note_cautions(module, start, axes)
-    check_points(module, ends, start)
+    check_points(module, ends, start, wrt)
     _check_workers(options.workers, axes, carry)
     held = dict(design=start.design, setting=start.setting, responses=wanted, carry=carry)
+    held |= dict(wrt=wrt, of=of)
     job = job_of(module, axes, numerics=start.numerics, paired=paired, **held)  # type: ignore[arg-type]
     mark, shard = fingerprint(job), options.shard
     points = size(axes, carry, paired)  # type: ignore[arg-type]
@@ -182,9 +193,22 @@ def _planned(module: Device, device: str, given: Mapping[str, str], options: Opt
     keys = () if paired else (_drawn_along(axes, carry),)
     shown = wanted or module.usual_responses
     measured = points_over(module, options.data, options.plot, start, keys, shown)
-    file = _File(options.out, points, mark, options.plot, title, measured)
+    said = _words(device, given, options)
+    file = _File(options.out, points, mark, options.plot, title, said, measured)
     asked = held | {"paired": paired, "shard": shard} | dict(start.numerics)
-    return _Plan(axes, start, asked, file)
+    return _Plan(axes, job, start, asked, file)
+
+
+def _words(device: str, given: Mapping[str, str], options: Options) -> str:
+    """The command that calculates the same points, wherever and in however many parts it runs."""
+    pairs = [f"{key}={value}" for key, value in given.items()]
+    known = {"carry": options.carry if options.carry != "none" else None}
+    known |= {"response": options.response, "grad": options.grad, "of": options.of}
+    if options.draw is not None:
+        known |= {"sobol" if options.draw.sobol else "random": options.draw.count}
+        known |= {"seed": options.draw.seed}
+    chosen = [f"--{name}={value}" for name, value in known.items() if value is not None]
+    return shlex.join(["diffmicro", "sweep", device, *pairs, *chosen])
 
 
 def _drawn_along(axes: Mapping[str, Any], carry: str) -> str:
@@ -195,24 +219,27 @@ def _drawn_along(axes: Mapping[str, Any], carry: str) -> str:
     return max(numbers, key=lambda key: len(set(axes[key])))
 
 
-def _cost(count: int) -> str:
+def _cost(cost: Cost, processes: int) -> str:
     """What a sweep would take, in words."""
-    seconds = count * SECONDS
-    time = f"{seconds:.3g} s" if seconds < 120 else f"{seconds / 60:.3g} min"
+    several = f", {duration(cost.total(processes))} in {processes}" if processes > 1 else ""
     return (
-        f"{count} points, some {count * BYTES / 1e6:.3g} MB of memory, and about {time} in one process at "
-        f"{1e3 * SECONDS:g} ms a point, compiling apart. Nothing was calculated."
+        f"{cost.points} points, some {cost.points * BYTES / 1e6:.3g} MB of memory. {cost.measured} of them took "
+        f"{1e3 * cost.seconds:.3g} ms each, compiling {duration(cost.compiling)}: "
+        f"about {duration(cost.total())} in one process{several}. Nothing was kept."
     )
 
 
 class _File(NamedTuple):
-    """What a sweep leaves behind: `count` points in `out`, of the sweep with this fingerprint, and a figure."""
+    """What a sweep leaves behind: `count` points in `out`, of the sweep with this fingerprint, and a figure.
+
+    words: of the command, without where it runs and what of it."""
 
     out: Path
     count: int
     sweep: Mapping[str, Any]
     plot: Path | None
     title: str
+    words: str
     measured: "Measured | None" = None
 
 
@@ -289,14 +316,12 @@ def processors() -> int:
 
 
 def _write(table: Table, file: _File) -> None:
-    statuses, counts = np.unique(table["status"], return_counts=True)
-    counted = ", ".join(f"{n} {status}" for status, n in zip(statuses, counts, strict=True))
     of = "" if len(table) == file.count else f" of {file.count}"
-    if not keep(table, file.out, file.count, file.sweep):
+    if not keep(table, file.out, file.count, file.sweep, file.words):
         note(f"{len(table)}{of} points are finished. {file.out} has a table already, which stays.")
         return
     _draw(table, file)
-    note(f"{len(table)}{of} points to {file.out}: {counted}")
+    note(f"{len(table)}{of} points to {file.out}: {counted(Counter(table['status']))}")
 
 
 def _draw(table: Table, file: _File) -> None:
@@ -323,27 +348,3 @@ def _check_carry(module: Device, carry: str) -> None:
             f"--carry {carry}: {module.name} starts from no state, so none can be "
             f"carried; the devices that do are {able}."
         )
-
-
-def progress(what: str, total: int | None) -> Any:
-    """A bar on stderr where that is a terminal: a context that gives `advance(count)`."""
-    page = console(stderr=True)
-    if not page.is_terminal:
-        return nullcontext(lambda count: None)
-    return _Bar(page, what, total)
-
-
-class _Bar:
-    """A progress bar as a context."""
-
-    def __init__(self, page: Any, what: str, total: int | None):
-        columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._progress = Progress(*columns, console=page, refresh_per_second=4, transient=True)
-        self._task = self._progress.add_task(what, total=total)
-
-    def __enter__(self) -> Any:
-        self._progress.start()
-        return lambda count: self._progress.advance(self._task, count)
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()

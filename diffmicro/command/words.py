@@ -19,7 +19,7 @@ from diffmicro._device import Device
 from diffmicro.command.files import BadInput, from_files
 from diffmicro.devices import UnknownDevice
 from diffmicro.devices import device as known_device
-from diffmicro.parameters import Parameter, describe, entry_of, get, put, range_text
+from diffmicro.parameters import Parameter, describe, entry_of, get, idle, put, range_text
 from diffmicro.units import UnitError, in_si
 
 NUMERICS = ("method", "steps")
@@ -102,6 +102,27 @@ def free_names(text: str | None, module: Device) -> tuple[str, ...]:
                 f"{name} is a whole number that sets the resolution: it has no derivative."
             )
     return found
+
+
+def derivatives(
+    grad: str | None, of: str | None, module: Device
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What `--grad` and `--of` mean: keys to differentiate by, and responses, by default the first."""
+    wrt = free_names(grad, module)
+    if of and not wrt:
+        raise BadInput(
+            f"--of {of} names the response to differentiate; name the parameters with --grad KEYS."
+        )
+    known = responses(module)
+    return wrt, (names(of, known, "response") or (next(iter(known)),)) if wrt else ()
+
+
+def check_free(design: Any, setting: Any, wrt: Iterable[str]) -> None:
+    """`BadInput` for a key that nothing depends on at this point."""
+    for key in wrt:
+        why = idle(design, setting, key)
+        if why:
+            raise BadInput(f"{key} {why}: there is nothing to differentiate by.")
 
 
 def split(pairs: Sequence[str]) -> dict[str, str]:

@@ -1,14 +1,10 @@
 """Packages of the extra `fab`, imported when they are needed."""
 
-from importlib import import_module
 from typing import Any
+
+from diffmicro import _extras
 
 
 def package(name: str, what: str) -> Any:
     """The package; ValueError that says how to get it where it is not installed."""
-    try:
-        return import_module(name)
-    except ImportError:
-        raise ValueError(
-            f"{what} needs the package {name}: pip install 'diffmicro[fab]'. PNG and SVG do not."
-        ) from None
+    return _extras.package(name, what, "fab", "PNG and SVG do not.")

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from diffmicro.report.claims import Claim
+from diffmicro.report.claims import SMALL, Claim
 from diffmicro.units import readable_unit
 
 UP, DOWN, LINE = "#2c6e8f", "#c44e00", "#2c6e8f"
@@ -59,7 +59,9 @@ def bars_figure(claims: Sequence[Claim], label: str) -> Figure:
     figure = Figure(figsize=(7.2, 0.6 + 0.27 * max(len(rows), 2)), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
-    values = [float(c.value) for c in rows]
+    # What is zero but for rounding is shown as zero.
+    largest = max((abs(c.value) for c in rows), default=0.0)
+    values = [float(c.value) if abs(c.value) > SMALL * largest else 0.0 for c in rows]
     colors = [UP if value >= 0 else DOWN for value in values]
     axes.barh(range(len(rows)), values, color=colors, height=0.62)
     axes.set_yticks(range(len(rows)), [c.name for c in rows])

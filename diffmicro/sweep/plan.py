@@ -7,11 +7,12 @@ Points from rest are independent (`lanes.cut`). With a carried state a walk alon
 into chunks of `WALK` points, each of which starts from the state that the one before left.
 """
 
+import itertools
 import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from importlib import metadata
 from typing import Any, Literal, NamedTuple
 
@@ -19,40 +20,34 @@ import jax
 import numpy as np
 
 from diffmicro._device import Device
-from diffmicro.parameters import as_arrays, entry_of
-from diffmicro.results import words
-from diffmicro.sweep.grids import Axes, Batch, batches, grid, points_of, side_by_side
-from diffmicro.sweep.lanes import (
-    CHUNK,
-    FEW,
-    calculate_lanes,
-    compiled,
-    cut,
-    lane_function,
+from diffmicro.parameters import entry_of
+from diffmicro.sweep.chunks import Arrays, Load, Recipe, calculate_chunk
+from diffmicro.sweep.gradients import (
+    VERDICT,
+    derivative_columns,
+    derivative_name,
+    entry_names,
+    unit_per,
 )
+from diffmicro.sweep.grids import Axes, Batch, batches, grid, points_of, side_by_side
+from diffmicro.sweep.lanes import CHUNK, FEW, cut
 from diffmicro.sweep.patience import ALWAYS, GAIN, KEEP
 from diffmicro.sweep.table import Table
 
 Carry = Literal["none", "up", "down", "both"]
 
-Arrays = dict[str, np.ndarray]
-"""What a chunk's calculation gave: responses and `status` by name, and the state that is handed on."""
-
 WALK = 16
 """Points of a chunk of a walk: little to lose when it is stopped, few files for the chunks."""
-
-STATE = "state after:"
-"""Before the number of a leaf of the state that is handed on, in `Arrays`."""
 
 PACKAGES = ("diffmicro", "jax", "jaxlib", "numpy")
 """Packages whose version may change a result."""
 
 
 class Job(NamedTuple):
-    """A sweep as plain data, which other processes understand.
+    """A sweep as plain data.
 
     axes, design, setting, carry, numerics, paired: see `run.sweep`.
-    wanted: names of the responses.
+    wanted: names of the responses. wrt, of: see `Recipe`.
     """
 
     device: Device
@@ -63,6 +58,13 @@ class Job(NamedTuple):
     carry: Carry
     numerics: Mapping[str, Any]
     paired: bool = False
+    wrt: tuple[str, ...] = ()
+    of: tuple[str, ...] = ()
+
+    @property
+    def recipe(self) -> Recipe:
+        """What is calculated at each point."""
+        return Recipe(self.device, self.wanted, self.numerics, self.wrt, self.of)
 
 
 class Chunk(NamedTuple):
@@ -93,28 +95,23 @@ class Work:
         columns = side_by_side(job.axes) if job.paired else grid(job.axes)
         self.columns = {key: columns[key] for key in job.axes}
         self.points = points_of(self.device, self.columns, job.design, job.setting)
-        self._build = lane_function(self.device.respond, **job.numerics)
         self._batches = [] if job.carry != "none" else batches(self.points)
         self.chunks = self._walks() if job.carry != "none" else _apart(self._batches)
 
+    def load(self, chunk: Chunk) -> Load:
+        """What it takes to calculate a chunk, beside the recipe and the state that it starts from."""
+        if chunk.direction:
+            return Load(0, [self.points[point] for point in chunk.points])
+        batch = self._batches[chunk.batch]
+        points = (batch.design, batch.setting)
+        return Load(chunk.width, jax.tree.map(lambda x: x[chunk.lanes], points))
+
     def calculate(self, chunk: Chunk, state: Arrays | None) -> Arrays:
         """The chunk's arrays. `state`: those of the chunk before it on its walk."""
-        if chunk.direction:
-            return self._walk(chunk, state or {})
-        pieces = calculate_lanes(
-            self._build,
-            self._batches[chunk.batch],
-            chunk.lanes,
-            chunk.width,
-            quick=dict(self.device.quick),
-        )
-        found = list(pieces)
-        order = np.argsort(np.concatenate([piece.lanes for piece in found]))
-        parts = [self._arrays(piece.output) for piece in found]
-        return {name: np.concatenate([part[name] for part in parts])[order] for name in parts[0]}
+        return calculate_chunk(self.job.recipe, self.load(chunk), state)
 
     def table(self, chunk: Chunk, arrays: Arrays) -> Table:
-        """Parameters, responses and status words of a chunk; a vector takes a column an entry."""
+        """Parameters, responses, derivatives and status words of a chunk; a vector takes a column an entry."""
         columns = {key: column[chunk.points] for key, column in self.columns.items()}
         shown = {key: self._units[entry_of(key)[0]] for key in columns}
         if chunk.direction:
@@ -122,20 +119,21 @@ class Work:
         for name in self.job.wanted:
             values = arrays[name]
             entries = values.reshape(len(values), -1).T
-            numbered = [f"{name}_{n}" for n in range(1, len(entries) + 1)]
-            names = numbered if values.ndim > 1 else [name]
+            names = entry_names(name, len(entries)) if values.ndim > 1 else [name]
             columns |= dict(zip(names, entries, strict=True))
             shown |= dict.fromkeys(names, self._units[name])
+        for of, key in itertools.product(self.job.of, self.job.wrt):
+            name = derivative_name(of, key)
+            own = derivative_columns(of, key, arrays[name], arrays[VERDICT + name])
+            slopes = [column for column in own if not column.startswith(VERDICT)]
+            columns |= own
+            shown |= dict.fromkeys(slopes, unit_per(self._units[of], self._units[key]))
         return Table(tuple(self.columns), columns | {"status": arrays["status"]}, chunk.rows, shown)
 
     @cached_property
     def _units(self) -> dict[str, str]:
         known = self.device.parameters | self.device.responses
         return {name: field.unit for name, field in known.items()}
-
-    def _arrays(self, output: Any) -> Arrays:
-        found = {name: np.asarray(getattr(output, name), float) for name in self.job.wanted}
-        return found | {"status": words(output.result).astype(str)}
 
     def _walks(self) -> list[Chunk]:
         """Walks along the first axis, one for each combination of the other keys and direction."""
@@ -158,38 +156,6 @@ class Work:
                     chunks.append(Chunk(number, rows, part, direction, after))
         return chunks
 
-    def _walk(self, chunk: Chunk, before: Arrays) -> Arrays:
-        """A part of a walk; a state that is not finite is not handed on, the last good one is."""
-        leaves = [before[name] for name in _state_names(before)]
-        parts = []
-        for point in chunk.points:
-            design, setting = as_arrays(self.points[point])
-            if leaves:
-                shape = jax.eval_shape(compiled(self._build), design, setting).state
-                state = jax.tree.unflatten(jax.tree.structure(shape), leaves)
-                response = self._follow(design, setting, state)
-            else:
-                response = compiled(self._build)(design, setting)
-            new = [np.asarray(leaf) for leaf in jax.tree.leaves(response.state)]
-            leaves = new if all(np.all(np.isfinite(leaf)) for leaf in new) else leaves
-            parts.append(self._arrays(jax.tree.map(lambda x: np.asarray(x)[None], response)))
-        joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        return joined | {f"{STATE}{number}": leaf for number, leaf in enumerate(leaves)}
-
-    @property
-    def _follow(self) -> Any:
-        return _follow(self.device.respond, tuple(self.job.numerics.items()))
-
-
-@cache
-def _follow(respond: Any, numerics: tuple) -> Any:
-    """`respond` from a state, compiled once in a process."""
-    return jax.jit(
-        lambda design, setting, state: respond(
-            design, setting, start=state, throw=False, **dict(numerics)
-        )
-    )
-
 
 def _apart(groups: Sequence[Batch]) -> list[Chunk]:
     chunks: list[Chunk] = []
@@ -200,11 +166,6 @@ def _apart(groups: Sequence[Batch]) -> list[Chunk]:
             rows = batch.lanes[lanes]
             chunks.append(Chunk(len(chunks), rows, rows, batch=number, lanes=lanes, width=width))
     return chunks
-
-
-def _state_names(arrays: Arrays) -> list[str]:
-    found = [name for name in arrays if name.startswith(STATE)]
-    return sorted(found, key=lambda name: int(name.removeprefix(STATE)))
 
 
 class Shard(NamedTuple):
@@ -237,6 +198,7 @@ def fingerprint(job: Job) -> dict[str, Any]:
         "order of the keys": list(job.axes),
         "paired": job.paired,
         "responses": list(job.wanted),
+        "derivatives": {"of": list(job.of), "by": list(job.wrt)},
         "carry": job.carry,
         "numerics": {key: str(value) for key, value in sorted(job.numerics.items())},
         "precision": 64 if jax.config.read("jax_enable_x64") else 32,

@@ -25,7 +25,7 @@ class Record(NamedTuple):
 
     digest: of its bytes, SHA-256. points: those it holds, of `count`. keys, units: of its table.
     sweep: the fingerprint. rows: places of its rows in the whole sweep, as runs (first, step, how many), where it
-    is a part for one of several programs.
+    is a part for one of several programs. words: of the command that made it.
     """
 
     digest: str
@@ -35,6 +35,7 @@ class Record(NamedTuple):
     units: Mapping[str, str]
     sweep: Mapping[str, Any]
     rows: Sequence[Sequence[int]] = ()
+    words: str = ""
 
     @property
     def whole(self) -> bool:
@@ -51,7 +52,9 @@ def record_of(out: Path) -> Record | None:
         return None
 
 
-def keep(table: Table, out: Path, count: int, fingerprint: Mapping[str, Any]) -> bool:
+def keep(
+    table: Table, out: Path, count: int, fingerprint: Mapping[str, Any], words: str = ""
+) -> bool:
     """Write a sweep's table, or the part that is finished, and its record; False where that would lose a table.
 
     A part of a table replaces nothing but a part of one that is no longer.
@@ -60,9 +63,12 @@ def keep(table: Table, out: Path, count: int, fingerprint: Mapping[str, Any]) ->
     whole_there = out.exists() and (there is None or there.whole)
     if len(table) < count and (whole_there or (there and there.points > len(table))):
         return False
-    writer(out)(table, out)
+    about = {**fingerprint, "words": words} if words else fingerprint
+    writer(out)(dataclasses.replace(table, about=about), out)
     rows = _runs(table.rows) if SHARD in fingerprint else ()
-    noted = Record(_digest(out), len(table), count, table.keys, table.units, fingerprint, rows)
+    noted = Record(
+        _digest(out), len(table), count, table.keys, table.units, fingerprint, rows, words
+    )
     replace(_place(out), (json.dumps(noted._asdict(), indent=1) + "\n").encode())
     return True
 

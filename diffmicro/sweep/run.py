@@ -46,6 +46,8 @@ def sweep(
     store: Store | None = None,
     paired: bool = False,
     shard: Shard = WHOLE,
+    wrt: Sequence[str] = (),
+    of: Sequence[str] = (),
     **numerics: Any,
 ) -> Generator[Table]:
     """The responses of `device` on the grid of `axes` (key -> values) in pieces, for `join`.
@@ -56,12 +58,14 @@ def sweep(
     that asks for several starts its own work under `if __name__ == "__main__":`.
     `store`: where finished chunks are kept, and are looked for first.
     `paired`: no grid, but as many points as each key has values (`drawn` makes them). `shard`: a part of it.
+    `wrt`: keys to differentiate by, `of`: the responses to differentiate, by default the first one. Each
+    derivative becomes a column, with the verdict of its certificate in another (see `gradients`).
     """
     if not axes:
         raise ValueError("sweep: no axis is given. Name at least one parameter and its values.")
     check_size(axes, carry, paired)
     workers = whole_number("sweep: workers", workers, 1, 1)
-    job = job_of(device, axes, design, setting, responses, carry, numerics, paired)
+    job = job_of(device, axes, design, setting, responses, carry, numerics, paired, wrt, of)
     work = Work(job)
     own = shard.chunks(work.chunks)
     missing, states = own, {}
@@ -92,10 +96,17 @@ def job_of(
     carry: Carry,
     numerics: Mapping[str, Any],
     paired: bool = False,
+    wrt: Sequence[str] = (),
+    of: Sequence[str] = (),
 ) -> Job:
     """What `sweep` calculates with these arguments, with what they leave out."""
     device = as_device(device)
     wanted = tuple(responses or device.usual_responses)
+    if wrt and carry != "none":
+        raise ValueError(
+            "sweep: points that start from the state of a neighbor have no gradients here; carry no state."
+        )
+    of = tuple(of or (next(iter(device.responses)),) if wrt else ())
     return Job(
         device,
         dict(axes),
@@ -103,8 +114,10 @@ def job_of(
         device.published_setting() if setting is None else setting,
         wanted,
         carry,
-        device.asking_for(wanted, numerics),
+        device.asking_for((*wanted, *of), numerics),
         paired,
+        tuple(wrt),
+        of,
     )
 
 

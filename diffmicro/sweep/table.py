@@ -1,7 +1,7 @@
 """Results as a table: a column for each parameter and response, a row for each point; files of it and back.
 
 A number that is not there is NaN in a column and in NPZ, an empty cell in CSV, and null in JSON lines;
-in a sweep `status` gives the reason. A file is there whole or not at all.
+in a sweep `status` gives the reason. A file is there whole or not at all. NetCDF is in `labeled`.
 """
 
 import csv
@@ -9,8 +9,9 @@ import io
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,12 +28,14 @@ class Table:
         `status`.
     rows: position of each row in the sweep.
     units: unit by column, where there is one.
+    about: what the numbers depend on, for formats that have a place for it.
     """
 
     keys: tuple[str, ...]
     columns: Mapping[str, np.ndarray]
     rows: np.ndarray
     units: Mapping[str, str]
+    about: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -49,7 +52,7 @@ def join(pieces: Sequence[Table]) -> Table:
     columns = {
         name: np.concatenate([piece[name] for piece in pieces])[order] for name in first.columns
     }
-    return Table(first.keys, columns, rows[order], first.units)
+    return Table(first.keys, columns, rows[order], first.units, first.about)
 
 
 def write_csv(table: Table, path: Path) -> None:
@@ -83,18 +86,30 @@ def write_jsonl(table: Table, path: Path) -> None:
     replace(path, "".join(line + "\n" for line in lines).encode())
 
 
+def _write_labeled(table: Table, path: Path) -> None:
+    from diffmicro.sweep.labeled import write_nc  # imports this module
+
+    write_nc(table, path)
+
+
 WRITERS: dict[str, Callable[[Table, Path], None]] = {
     ".csv": write_csv,
     ".npz": write_npz,
     ".jsonl": write_jsonl,
+    ".nc": _write_labeled,
 }
 
 
 def writer(path: Path) -> Callable[[Table, Path], None]:
-    """The writer that belongs to the ending of a file's name."""
-    if path.suffix.lower() not in WRITERS:
+    """The writer that belongs to the ending of a file's name; ValueError without one, or its package."""
+    ending = path.suffix.lower()
+    if ending not in WRITERS:
         raise ValueError(f"{path}: the ending has to be one of {', '.join(WRITERS)}.")
-    return WRITERS[path.suffix.lower()]
+    if ending == ".nc":
+        from diffmicro.sweep.labeled import check_installed
+
+        check_installed()
+    return WRITERS[ending]
 
 
 def read(path: Path, keys: Sequence[str], units: Mapping[str, str]) -> Table:
@@ -103,6 +118,10 @@ def read(path: Path, keys: Sequence[str], units: Mapping[str, str]) -> Table:
     if ending == ".npz":
         with np.load(path, allow_pickle=False) as arrays:
             columns = dict(arrays)
+    elif ending == ".nc":
+        from diffmicro.sweep.labeled import read_nc
+
+        columns = read_nc(path)
     else:
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file) if ending == ".csv" else map(json.loads, file))

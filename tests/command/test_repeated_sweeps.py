@@ -56,8 +56,13 @@ def interrupt(monkeypatch):
 
 @pytest.mark.parametrize(
     "ending, options",
-    [("csv", ()), ("npz", ("--carry", "both")), ("jsonl", ("--workers", 2))],
-    ids=["csv", "npz walks", "jsonl processes"],
+    [
+        ("csv", ()),
+        ("npz", ("--carry", "both")),
+        ("nc", ("--carry", "up")),
+        ("jsonl", ("--workers", 2)),
+    ],
+    ids=["csv", "npz walks", "nc walks", "jsonl processes"],
 )
 def test_a_finished_sweep_is_not_calculated_again(run, tmp_path, calculated, ending, options):
     out = tmp_path / f"a.{ending}"
@@ -77,7 +82,7 @@ def test_a_finished_sweep_is_not_calculated_again(run, tmp_path, calculated, end
     assert len(calculated) == 2 * chunks and out.read_bytes() == before
 
 
-@pytest.mark.parametrize("ending", ["csv", "npz", "jsonl"])
+@pytest.mark.parametrize("ending", ["csv", "npz", "jsonl", "nc"])
 @pytest.mark.parametrize("words", [WORDS, OTHER], ids=["same", "other"])
 def test_an_interrupted_repetition_leaves_the_whole_table(
     run, tmp_path, interrupt, calculated, ending, words
@@ -152,7 +157,7 @@ def test_a_death_leaves_the_whole_table_too(run, tmp_path, monkeypatch):
     assert out.read_bytes() == before
 
 
-@pytest.mark.parametrize("ending", ["csv", "npz", "jsonl"])
+@pytest.mark.parametrize("ending", ["csv", "npz", "jsonl", "nc"])
 def test_a_table_reads_back_and_draws_the_same_figure(run, tmp_path, monkeypatch, ending):
     """With a key that is not a number, a point without one, and walks."""
     tables = []

@@ -65,7 +65,7 @@ def test_the_command_draws(tmp_path):
         assert row["velocity"] == pytest.approx(2 * sign * row["drive"], rel=1e-12)
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "npz"])
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "npz", "nc"])
 def test_parts_become_the_whole_to_the_byte(tmp_path, ending):
     words = ("sweep", TOY, "drive=0.1:1.9:301", "waveform=square,sine", "share=None,0.25")
     whole = tmp_path / f"whole.{ending}"

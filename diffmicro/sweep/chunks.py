@@ -1,0 +1,127 @@
+"""The calculation of one chunk of a sweep, from what belongs to the chunk alone.
+
+A `Recipe` says what is calculated at a point, a `Load` at which points. Both are plain data: any process that has
+them, and the same packages, gets the same bits, and needs nothing else of the sweep.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from diffmicro._device import Device
+from diffmicro.parameters import as_arrays
+from diffmicro.results import words
+from diffmicro.sweep.gradients import (
+    derivative_arrays,
+    gradient_function,
+    response_of,
+    result_of,
+)
+from diffmicro.sweep.grids import Batch
+from diffmicro.sweep.lanes import calculate_lanes, compiled, lane_function
+
+Arrays = dict[str, np.ndarray]
+"""What a chunk's calculation gave: responses, derivatives, `status` by name, and the state that is handed on."""
+
+STATE = "state after:"
+"""Before the number of a leaf of the state that is handed on, in `Arrays`."""
+
+
+class Recipe(NamedTuple):
+    """What is calculated at a point.
+
+    wanted: names of the responses. numerics: of the device's `respond`.
+    of, wrt: responses to differentiate, and keys to differentiate by; none: no gradient.
+    """
+
+    device: Device
+    wanted: tuple[str, ...]
+    numerics: Mapping[str, Any]
+    wrt: tuple[str, ...] = ()
+    of: tuple[str, ...] = ()
+
+    @property
+    def build(self) -> Callable[..., Callable[[Any, Any], Any]]:
+        """Makes the function of a point, see `lanes.calculate`."""
+        if self.wrt:
+            return gradient_function(self.device, self.wrt, self.of, **self.numerics)
+        return lane_function(self.device.respond, **self.numerics)
+
+
+class Load(NamedTuple):
+    """The points of a chunk.
+
+    width: lanes of one compiled call, 1: one by one, 0: a walk, where each starts from the state before it.
+    points: (design, setting) stacked, of a walk a list of them.
+    """
+
+    width: int
+    points: Any
+
+
+def calculate_chunk(recipe: Recipe, load: Load, before: Arrays | None = None) -> Arrays:
+    """The chunk's arrays. `before`: those of the chunk before it on its walk."""
+    if not load.width:
+        return _walk(recipe, load.points, before or {})
+    design, setting = load.points
+    lanes = np.arange(len(jax.tree.leaves(load.points)[0]))
+    found = list(
+        calculate_lanes(
+            recipe.build,
+            Batch(lanes, design, setting),
+            lanes,
+            load.width,
+            quick=dict(recipe.device.quick),
+            result_of=result_of,
+        )
+    )
+    order = np.argsort(np.concatenate([piece.lanes for piece in found]))
+    parts = [_arrays(recipe, piece.output) for piece in found]
+    return {name: np.concatenate([part[name] for part in parts])[order] for name in parts[0]}
+
+
+def _arrays(recipe: Recipe, output: Any) -> Arrays:
+    response = response_of(output)
+    found = {name: np.asarray(getattr(response, name), float) for name in recipe.wanted}
+    if recipe.wrt:
+        found |= derivative_arrays(output, recipe.wrt, recipe.of)
+    return found | {"status": words(response.result).astype(str)}
+
+
+def _walk(recipe: Recipe, points: Sequence[tuple[Any, Any]], before: Arrays) -> Arrays:
+    """A part of a walk; a state that is not finite is not handed on, the last good one is."""
+    first = compiled(recipe.build)
+    leaves = [before[name] for name in _state_names(before)]
+    parts = []
+    for point in points:
+        design, setting = as_arrays(point)
+        if leaves:
+            shape = jax.eval_shape(first, design, setting).state
+            state = jax.tree.unflatten(jax.tree.structure(shape), leaves)
+            follow = _follow(recipe.device.respond, tuple(recipe.numerics.items()))
+            response = follow(design, setting, state)
+        else:
+            response = first(design, setting)
+        new = [np.asarray(leaf) for leaf in jax.tree.leaves(response.state)]
+        leaves = new if all(np.all(np.isfinite(leaf)) for leaf in new) else leaves
+        parts.append(_arrays(recipe, jax.tree.map(lambda x: np.asarray(x)[None], response)))
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return joined | {f"{STATE}{number}": leaf for number, leaf in enumerate(leaves)}
+
+
+@cache
+def _follow(respond: Any, numerics: tuple) -> Any:
+    """`respond` from a state, compiled once in a process."""
+    return jax.jit(
+        lambda design, setting, state: respond(
+            design, setting, start=state, throw=False, **dict(numerics)
+        )
+    )
+
+
+def _state_names(arrays: Arrays) -> list[str]:
+    found = [name for name in arrays if name.startswith(STATE)]
+    return sorted(found, key=lambda name: int(name.removeprefix(STATE)))
