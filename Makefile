@@ -34,7 +34,7 @@ $(READY): pyproject.toml constraints.txt
 	@echo "Set up: .venv is ready."
 
 peers: $(READY)
-	@$(RUN) -c "import diffrax, mujoco, nlopt, pymoo" 2>/dev/null || PIP_CONSTRAINT=constraints.txt $(RUN) -m pip install --quiet --disable-pip-version-check -e '.[peers]'
+	@$(RUN) -c "import diffrax, mujoco, nlopt, playwright, pymoo" 2>/dev/null || PIP_CONSTRAINT=constraints.txt $(RUN) -m pip install --quiet --disable-pip-version-check -e '.[peers]'
 
 demo: $(READY)
 	$(RUN) -m optimize wrmma_buildable $(ARGS)

@@ -200,6 +200,13 @@ def range_text(known: Parameter) -> str:
     return f"at most {high:g}" if math.isinf(low) else f"{bottom} and at most {high:g}"
 
 
+def units_of_fields(kind: type) -> dict[str, str]:
+    """Units of the fields of a NamedTuple that are written `name: Annotated[Array, "m/s"]`."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    marked = {name: typing.get_args(hint)[1:] for name, hint in hints.items()}
+    return {name: found[0] for name, found in marked.items() if found and isinstance(found[0], str)}
+
+
 def as_arrays(tree: Any) -> Any:
     """The tree with every number as an array of the default precision, so that none is static."""
 

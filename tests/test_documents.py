@@ -38,6 +38,7 @@ TESTED_ELSEWHERE = {
     "python -m benchmarks": "tests/benchmarks/test_hybrid_peers.py",
     "python -m tests.physics": "tests/physics/test_gradient_truth.py",
     "diffmicro doctor --target": "tests/gpu/test_compiling.py",
+    "diffmicro explore": "tests/command/test_explore_command.py",
     "pip install": "tools/check_wheel.sh",
     "pytest": "tests/test_documents.py",
 }
@@ -99,6 +100,11 @@ def check_words(words: list[str]) -> None:
     group = typer.main.get_command(app)
     subcommand = group.commands[words[0]]  # pyright: ignore[reportAttributeAccessIssue]
     given = subcommand.make_context(words[0], list(words[1:])).params
+    if "given" in given:  # explore: devices, and words of the first
+        words = given["given"]
+        named, *others = [word for word in words if "=" not in word]
+        assert all(map(device, others))
+        given = {"device": named, "pairs": [word for word in words if "=" in word]}
     named = given.get("device")
     if named is None or "sled.py" in named:
         return

@@ -49,8 +49,9 @@ def commands(page: Path) -> list[str]:
 
 
 def runs(line: str) -> bool:
-    """Whether a session runs this command: not what installs, takes minutes, or needs other packages."""
-    return line.startswith(("diffmicro ", "printf ")) and "doctor --target" not in line
+    """Whether a session runs this command: not what installs, waits, takes minutes, or needs other packages."""
+    known = line.startswith(("diffmicro ", "printf "))
+    return known and not line.startswith(("diffmicro doctor --target", "diffmicro explore"))
 
 
 def shown(page: Path) -> set[str]:

@@ -322,7 +322,9 @@ def _known(key: str, table: Mapping[str, Parameter]) -> Parameter:
             f"{key} is no entry: write name[number], from 0 on, or name[:] for all alike, of one of "
             f"{', '.join(several) or 'none here'}."
         )
-    return known._replace(name=key, shapes=((),), optional=False)
+    units = known.unit.split(", ")
+    unit = known.unit if entry == ":" else units[int(entry) % len(units)]
+    return known._replace(name=key, unit=unit, shapes=((),), optional=False)
 
 
 def _with_entries(
