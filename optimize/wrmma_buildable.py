@@ -184,6 +184,8 @@ def draw(found: Mapping[str, Any], path: Path) -> Path:
         ylabel="velocity without impacts [mm/s]",
     )
     left.set_title("Where the motion ends, and where fabricated parts lie", fontsize=10)
+    for mark, label in ((".", "good part"), ("x", "part that fails")):
+        left.plot([], [], mark, color="dimgray", ms=5, label=label)
     left.legend(frameon=False, fontsize=8, loc="upper left")
     names = list(found["designs"])
     for offset, kind, hatch in ((-0.2, "parts", ""), (0.2, "parts_loose", "//")):
@@ -197,7 +199,8 @@ def draw(found: Mapping[str, Any], path: Path) -> Path:
     labels = [f"{n}\n{speed:.3g} mm/s" for n, speed in zip(names, speeds, strict=True)]
     right.set_yticks(range(len(names)), labels)
     right.invert_yaxis()
-    right.set(xlim=(0, 125), xlabel="good parts [%]; hatched: drive off by up to 1 %")
+    right.set(xlim=(0, 124), xticks=range(0, 101, 20))
+    right.set_xlabel("good parts [%]; hatched: drive off by up to 1 %")
     figure.savefig(path)
     return path
 
@@ -226,7 +229,7 @@ def _curve(axes: Axes, name: str, one: Mapping[str, Any]) -> None:
     axes.plot(here, 1e3 * one["velocity"], "o", color=color, mec="black", ms=8)
     if one["end"] is not None:
         axes.axvline(one["end"]["at"], color=color, ls=":", lw=1.2)
-        text = f"{one['end']['kind']}: {100 * one['end']['away']:.2g} %"
+        text = f"{one['end']['kind']} {100 * one['end']['away']:.2g} % away"
         axes.annotate(
             text, (one["end"]["at"], 0.3), color=color, fontsize=8, rotation=90, ha="right"
         )

@@ -58,7 +58,7 @@ STAGES = [
         "process",
         "testing",
     },
-    {"report"},
+    {"report", "explore"},
     {"command", "__main__"},
     {"optimize", "experiments"},
 ]

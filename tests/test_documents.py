@@ -1,8 +1,7 @@
 """Every code block and every command of the README and the docs: fast, that it is one; slow, that it runs.
 
-A page is a session: its blocks run in order, in one folder and one namespace. A Python block with a `title` is a
-file of that name. Inline code that begins with `diffmicro` is a command too, unless it has a placeholder in
-capitals.
+A page is a session (`tools/pages.py`): its blocks and commands run in order, in one folder and one namespace.
+Inline code that begins with `diffmicro` is a command too, unless it has a placeholder in capitals.
 """
 
 import ast
@@ -11,18 +10,21 @@ import importlib.util
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from diffmicro.command.app import app
 from diffmicro.devices import device
 from diffmicro.parameters import describe
+from diffmicro.reasons import REASONS
+from diffmicro.results import STATUS_WORDS
+from tools import pages, pictures, readme_picture
+from tools.fields import tabled
+from tools.mathml import mathml
+from tools.pages import FENCE, blocks, commands
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -36,35 +38,11 @@ TESTED_ELSEWHERE = {
     "python -m benchmarks": "tests/benchmarks/test_hybrid_peers.py",
     "python -m tests.physics": "tests/physics/test_gradient_truth.py",
     "diffmicro doctor --target": "tests/gpu/test_compiling.py",
+    "diffmicro explore": "tests/command/test_explore_command.py",
     "pip install": "tools/check_wheel.sh",
     "pytest": "tests/test_documents.py",
 }
 """Programs that take minutes, or change the environment, and what tests them instead."""
-
-
-class Block(NamedTuple):
-    """A fenced block: its language, the file that it is, its text."""
-
-    language: str
-    title: str
-    text: str
-
-
-FENCE = re.compile(r'^ *```(\w*)(?: title="([^"]+)")? *\n(.*?)^ *```', re.S | re.M)
-
-
-def blocks(page: Path) -> list[Block]:
-    return [Block(*map(str, found)) for found in FENCE.findall(page.read_text())]
-
-
-def commands(page: Path) -> list[str]:
-    """Lines of shell blocks, and of blocks without a language that begin with a program."""
-    lines = []
-    for block in blocks(page):
-        if block.language in ("sh", ""):
-            lines += [line.split("  #")[0].strip() for line in block.text.splitlines()]
-    programs = ("diffmicro ", ".venv/bin/diffmicro ", "python -m ", "make ", "printf ", "pip ")
-    return [line.removeprefix(".venv/bin/") for line in lines if line.startswith(programs)]
 
 
 def inline(page: Path) -> list[str]:
@@ -122,6 +100,11 @@ def check_words(words: list[str]) -> None:
     group = typer.main.get_command(app)
     subcommand = group.commands[words[0]]  # pyright: ignore[reportAttributeAccessIssue]
     given = subcommand.make_context(words[0], list(words[1:])).params
+    if "given" in given:  # explore: devices, and words of the first
+        words = given["given"]
+        named, *others = [word for word in words if "=" not in word]
+        assert all(map(device, others))
+        given = {"device": named, "pairs": [word for word in words if "=" in word]}
     named = given.get("device")
     if named is None or "sled.py" in named:
         return
@@ -160,26 +143,11 @@ RUN = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUN, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_page_runs(page, tmp_path, monkeypatch):
-    """In order: files are written, Python is executed, commands end with 0."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    for file in page.parent.glob("*.py"):
-        (tmp_path / file.name).symlink_to(file)
-    space: dict = {}
-    for block in blocks(page):
-        if block.title:
-            (tmp_path / block.title).write_text(block.text)
-        elif block.language == "python":
-            exec(compile(block.text, str(page), "exec"), space)
-    for line in commands(page):
-        if line.startswith(("make ", "pip ")) or any(line.startswith(t) for t in TESTED_ELSEWHERE):
-            continue
-        if line.startswith("diffmicro "):
-            done = CliRunner().invoke(app, shlex.split(line)[1:])
-            assert done.exit_code == 0, f"{line}\n{done.output[-2000:]}"
-        else:
-            subprocess.run(line, shell=True, check=True, cwd=tmp_path)
+def test_a_page_runs(page, tmp_path):
+    """In order: files are written, Python is executed, commands end with 0; its pictures are there."""
+    for _ in pages.session(page, tmp_path):
+        pass
+    assert pages.saved(page) & pages.shown(page) <= {file.name for file in tmp_path.iterdir()}
 
 
 def test_what_is_tested_elsewhere_is():
@@ -201,14 +169,50 @@ def test_the_thread_of_the_readme_is_as_short_as_it_says():
     assert all(len((ROOT / file).read_text().splitlines()) < 300 for file in files)
 
 
-def test_every_picture_is_made_by_a_command_and_shown():
-    spec = importlib.util.spec_from_file_location("pictures", ROOT / "tools" / "pictures.py")
-    assert spec is not None and spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    shown = {
-        name for page in PAGES for name in re.findall(r"\(pictures/([^)]+)\)", page.read_text())
-    }
-    assert shown == set(made.PICTURES)
-    for name, command in made.PICTURES.items():
+def test_every_picture_is_made_and_shown():
+    """By a command of `tools/pictures.py`, or by the code of the page that shows it."""
+    known = {*pictures.PICTURES, *(f"{name}.png" for name in pictures.PICTURED)}
+    for page in PAGES:
+        own = pages.shown(page) - known
+        assert own <= pages.saved(page), f"{page.name} shows {own}, which its code does not save"
+    assert set().union(*map(pages.shown, PAGES)) >= known
+    for name, command in pictures.PICTURES.items():
         check_words(shlex.split(f"{command} {name}"))
+
+
+@pytest.mark.slow
+def test_the_picture_of_the_readme_has_the_numbers_of_today():
+    """`python -m tools.readme_picture` makes it anew."""
+    *_, numbers = readme_picture.calculated()
+    text = readme_picture.PICTURE.read_text()
+    assert "; ".join(numbers) in text and len(text) < 200_000
+
+
+def test_formulas_are_math_elements():
+    made = mathml(r"\(m \ddot x + k x = \mu F_n \, \operatorname{sgn} v\)")
+    assert made.startswith("<math") and "\\" not in made
+    with pytest.raises(ValueError, match="not known"):
+        mathml(r"\(\nonsense x\)")
+
+
+def test_troubleshooting_has_every_status_and_every_reason():
+    text = (ROOT / "docs" / "troubleshooting.md").read_text()
+    words = [*STATUS_WORDS, *(reason.name for reason in REASONS)]
+    assert [word for word in words if f"\n| `{word}` |" not in text] == []
+    assert [reason.text for reason in REASONS if reason.text not in text] == []
+
+
+def test_fields_of_docstrings_become_tables():
+    text = "A thing.\n\nfirst: of two; it is: so. second, third: the\nothers. Left out: more."
+    rows = tabled(text, {"first", "second", "third"}).splitlines()[4:]
+    assert rows == [
+        "| `first` | of two; it is: so. |",
+        "| `second`, `third` | the others. Left out: more. |",
+    ]
+    assert tabled(text, {"first"}).count("|") == 9 and tabled(text, set()) == text
+
+
+def test_every_page_is_in_the_navigation():
+    listed = re.findall(r"^ +- (?:\w+: )?([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
+    there = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
+    assert sorted(listed) == sorted(there)

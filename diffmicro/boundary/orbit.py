@@ -19,7 +19,8 @@ from diffmicro.dynamics.boundaries import SMOOTH_KINDS, Change, radius, relocate
 from diffmicro.dynamics.branches import SAME, Point
 from diffmicro.dynamics.course import WIDE, Course, Line, along, by_parameters
 from diffmicro.dynamics.orbits import STABLE
-from diffmicro.dynamics.periodic import Periodic, in_words
+from diffmicro.dynamics.periodic import Look, Periodic, in_words
+from diffmicro.dynamics.sequence import ROOM
 from diffmicro.parameters import get, put
 from diffmicro.results import NoResult, message, word
 
@@ -93,7 +94,23 @@ def followed(
             f"{device.name}.boundaries: the motion was found, but Newton's method does not stay on it: it is at "
             "a boundary already. Move a little away from here."
         )
+    if not watched(first.observed):
+        raise NoResult(f"{device.name}.boundaries: {unwatched(course)}")
     return Motion(device, course, key, here, first, start)
+
+
+def watched(seen: Look) -> bool:
+    """Whether all events of a pass are known."""
+    return seen.events is not None
+
+
+def unwatched(course: Course) -> str:
+    """Why a motion is not followed any further."""
+    rounds = f" ({course.periods} drive periods)" if course.periods > 1 else ""
+    return (
+        f"the motion has {ROOM} or more events a round{rounds}. So many are not followed; take a "
+        "point with fewer impacts a period."
+    )
 
 
 def respond_from(device: Device, family: Periodic, design: Any, setting: Any, z: Any) -> Any:
@@ -150,7 +167,10 @@ def boundary_of(
     }
     grad: dict[str, Any] = {}
     if slopes is None:
-        why = "the motion was lost" if change.kind == "lost" else "it has no derivative of its own"
+        why = "it has no derivative of its own"
+        if change.kind == "lost":
+            busy = change.behind is not None and not watched(change.behind)
+            why = unwatched(course) if busy else "the motion was lost"
         if change.covector is not None:
             why = "it does not cross the line of the parameter, but touches it"
         judged = BoundaryCertificate(

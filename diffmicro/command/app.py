@@ -280,6 +280,27 @@ def animate(
     return Code.OK
 
 
+@app.command(epilog=epilog("explore"))
+@reporting
+def explore(
+    given: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="DEVICE... key=value",
+            help="Devices to switch between, all if none is named; values to begin with, of the first.",
+            show_default=False,
+        ),
+    ] = None,
+    port: Annotated[int, typer.Option(help="Of the page's address; 0 for any free one.")] = 8473,
+    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+) -> int:
+    """A page on this machine: sliders for all parameters, curve, motion, and the gradient with its verdicts."""
+    from diffmicro.command.exploring import run_explore
+
+    start_program(64)
+    return run_explore(given or [], port, browser)
+
+
 @app.command(epilog=epilog("doctor"))
 @reporting
 def doctor(

@@ -225,13 +225,17 @@ def report(
 
 def verify(
     file: Annotated[Path, typer.Argument(metavar="report.json", help="What `report` wrote.")],
+    device: Annotated[
+        str | None,
+        typer.Option(metavar="DEVICE", help="Where the report's device is found on this machine."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> int:
     """The claims of a report calculated again: which hold. Exit code 3 where one does not."""
     from diffmicro.command.reporting import run_verify
 
     start_program(64)
-    return run_verify(file, json)
+    return run_verify(file, device, json)
 
 
 def identify(

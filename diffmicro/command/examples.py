@@ -30,6 +30,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "draw": ("diffmicro draw wrmma rest_gap=25um --out wrmma.png",),
     "animate": ("diffmicro animate tumbler --out tumbler.gif",),
+    "explore": ("diffmicro explore wrmma load_factor=32 frequency_ratio=1.58",),
     "doctor": ("diffmicro doctor --target a100",),
 }
 """By subcommand. A test holds each to the README's table of questions, whose commands are run."""
@@ -61,7 +62,7 @@ def tries(module: Device, named: str) -> list[str]:
     found.append(f"diffmicro optimize {named} --maximize {response} --free {axis}")
     if module.simulate is not None:
         found.append(f"diffmicro animate {named} --out {module.name}.gif")
-    return found
+    return [*found, f"diffmicro explore {named}"]
 
 
 def _turns(module: Device, name: str) -> bool:

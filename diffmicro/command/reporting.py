@@ -32,14 +32,14 @@ def run_report(run: Path, out: Path) -> int:
     return Code.OK
 
 
-def run_verify(file: Path, as_json: bool) -> int:
+def run_verify(file: Path, device: str | None, as_json: bool) -> int:
     """Calculate all claims again; exit code 3 where one does not hold or the file was changed."""
     from diffmicro.report import verify
 
     if not file.is_file():
         raise BadInput(f"There is no file {file}.")
     try:
-        whole, verdicts = verify(file)
+        whole, verdicts = verify(file, device)
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
     bad = [verdict for verdict in verdicts if not verdict.holds]

@@ -83,6 +83,7 @@ def surroundings_text(found: Mapping[str, Any]) -> list[str]:
         lines.append(f"it starts by: {found['start']}")
     for end in found["ends"]:
         if end["margin"] is None:
+            lines.append(f"along {end['key']}: its end was not found. {end['why']}")
             continue
         far = f"{100 * end['margin']:.3g} %"
         reach = f"{end['kind']} {far} away" if end["kind"] else f"no end within {far}"

@@ -65,12 +65,14 @@ def optimize_design(
     progress: bool = True,
     out: Path | None = None,
     resume: bool = False,
+    watch: Callable[[int], Any] | None = None,
     **options: Any,
 ) -> Result:
     """The best feasible design found with `budget` evaluations.
 
     optimizer: an optax optimizer, for the methods optax and climb; auto takes climb where there are constraints.
     out: folder in which the run is kept; `resume` continues the run that is there.
+    watch: called with the number of evaluations before each; its KeyboardInterrupt ends the search as Ctrl-C does.
     options: of the method, as `lanes` (starts) and `tolerance`.
     """
     if optimizer is not None:
@@ -81,13 +83,10 @@ def optimize_design(
     budget = whole_number("optimize_design: budget", budget, 148, max(lanes + CONFIRM + 1, 8))
     seed = whole_number("optimize_design: seed", seed, 0, 0)
     began = time.monotonic()
-    if resume and out is None:
-        raise ValueError("optimize_design: resume needs the folder of the run, `out`.")
-    config = _config(problem, method, budget, seed, options)
-    folder = None if out is None else Folder(out, config, resume)
+    folder = _folder(out, _config(problem, method, budget, seed, options), resume)
     published, why = problem.finish(problem.named(problem.start)), ""
     outcome, interrupted = Outcome("interrupted"), False
-    with Run(problem, budget - 1 - CONFIRM, progress, folder) as run:
+    with Run(problem, budget - 1 - CONFIRM, progress, folder, watch) as run:
         try:
             if method == "auto":
                 method, why = _chosen(run)
@@ -124,6 +123,13 @@ def optimize_design(
         text = json.dumps(result.json(folder.path.name), indent=1, allow_nan=False) + "\n"
         replace(folder.path / "result.json", text.encode())
     return result
+
+
+def _folder(out: Path | None, config: Mapping[str, Any], resume: bool) -> Folder | None:
+    """Where the run is kept, if it is."""
+    if resume and out is None:
+        raise ValueError("optimize_design: resume needs the folder of the run, `out`.")
+    return None if out is None else Folder(out, config, resume)
 
 
 def _of_idle(names: Sequence[str]) -> str:

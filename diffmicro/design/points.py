@@ -28,6 +28,7 @@ from diffmicro.design.problem import (
     Variable,
     responses_of,
 )
+from diffmicro.devices import written
 from diffmicro.parameters import as_arrays, describe, get, put
 from diffmicro.results import FAILURES, RESULTS, NoResult, code, word
 
@@ -80,7 +81,7 @@ def points_problem(
     )
     about = {
         "points": [
-            {"device": p.device.name, "label": p.label, "allowed": p.allowed}
+            {"device": written(p.device), "label": p.label, "allowed": p.allowed}
             | {"design": vars(p.design), "setting": vars(p.setting)}
             for p in points
         ],

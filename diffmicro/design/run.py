@@ -140,8 +140,14 @@ class Run:
     """Evaluations of a problem within a budget, as the methods see them."""
 
     def __init__(
-        self, problem: Problem, budget: int, progress: bool = False, folder: Folder | None = None
+        self,
+        problem: Problem,
+        budget: int,
+        progress: bool = False,
+        folder: Folder | None = None,
+        watch: Callable[[int], Any] | None = None,
     ):
+        self.watch = watch
         self.problem, self.budget, self.folder = problem, budget, folder
         self.trials: list[np.ndarray] = []
         self.samples: list[Sample] = []
@@ -171,6 +177,8 @@ class Run:
         """
         if self.used + len(trials) > self.budget:
             raise Spent
+        if self.watch is not None:
+            self.watch(self.used)
         kept = self._remembered.get("trials", np.zeros((0, 0)))
         if self.used + len(trials) <= len(kept):
             rows = slice(self.used, self.used + len(trials))

@@ -35,7 +35,7 @@ class UnknownDevice(ValueError):
 def device(reference: str) -> Device:
     """The device of this name or place; see the module docstring. Imported when it is first called for."""
     found = _load(reference)
-    _REFERENCES.setdefault(found, reference)
+    _REFERENCES.setdefault(found, _from_anywhere(reference))
     return found
 
 
@@ -58,7 +58,18 @@ def reference_of(found: Device) -> str:
     return _REFERENCES[found]
 
 
+def written(found: Device) -> str:
+    """What a run's folder says of its device: where it is found again, or its name where that is not known."""
+    return _REFERENCES.get(found, found.name)
+
+
 _REFERENCES: WeakKeyDictionary[Device, str] = WeakKeyDictionary()
+
+
+def _from_anywhere(reference: str) -> str:
+    """A file is found from every folder."""
+    place, _, name = reference.rpartition(":")
+    return f"{Path(place).resolve()}:{name}" if place.endswith(".py") else reference
 
 
 def origins() -> dict[str, str]:

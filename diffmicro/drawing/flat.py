@@ -11,6 +11,9 @@ from diffmicro.units import readable
 MARKS = Layer(99, "marks")
 TEXTS = Layer(100, "texts")
 
+LINE, LETTER = 1 / 45, 0.55
+"""Height of a line of text as a share of the drawing's longer side, and width of a letter in such lines."""
+
 
 class Part(NamedTuple):
     """A part's outline and holes on its layer."""
@@ -53,8 +56,9 @@ def arrow_outline(arrow: Arrow) -> Contour:
 
 
 def texts(geometry: Geometry) -> list[Text]:
-    """The dimensions of the plan by name and value, in the middle of each."""
-    found = []
+    """The dimensions of the plan by name and value, in the middle of each or on the next free line below."""
+    line = LINE * extent(geometry)
+    found: list[Text] = []
     for dimension in geometry.dimensions:
         if dimension.view != PLAN:
             continue
@@ -62,5 +66,21 @@ def texts(geometry: Geometry) -> list[Text]:
         value = readable(float(dimension.value()), "m" if length else "rad", 8)
         places = [dimension.start, dimension.end] if length else [dimension.center]
         middle = np.mean([np.asarray(place, float)[:2] for place in places], axis=0)
-        found.append(Text(f"{dimension.name} = {value}", middle))
+        text = Text(f"{dimension.name} = {value}", middle)
+        while any(overlap(text, other, line) for other in found):
+            text = text._replace(place=text.place - [0.0, line])
+        found.append(text)
     return found
+
+
+def overlap(one: Text, other: Text, line: float) -> bool:
+    """Whether two texts in letters of this height cover each other, from their middles or their beginnings."""
+    across, up = np.abs(one.place - other.place)
+    longest = max(len(one.text), len(other.text))
+    return bool(up < 0.999 * line and across < LETTER * line * longest)
+
+
+def extent(geometry: Geometry) -> float:
+    """The plan's longer side [m]."""
+    every = np.concatenate([np.asarray(p.outline.points) for p in flat_parts(geometry)])
+    return float(np.ptp(every, axis=0).max())

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from diffmicro.drawing.extra import package
-from diffmicro.drawing.flat import TEXTS, flat_parts, texts
+from diffmicro.drawing.flat import LINE, TEXTS, extent, flat_parts, texts
 from diffmicro.shapes import Contour, Geometry
 
 APPLICATION = "DIFFMICRO"
@@ -31,7 +31,7 @@ def write_dxf(geometry: Geometry, path: Path) -> None:
     file.appids.add(APPLICATION)
     space = file.modelspace()
     known = set()
-    size = _extent(geometry)
+    letter = 0.7 * LINE * extent(geometry) / MICROMETER
     for part in flat_parts(geometry):
         layer = f"{part.layer.number}_{part.layer.name.replace(' ', '_')}"
         if layer not in known:
@@ -48,7 +48,7 @@ def write_dxf(geometry: Geometry, path: Path) -> None:
             line.set_xdata(APPLICATION, [(1000, name)])
     file.layers.add(TEXTS.name, color=8)
     for text in texts(geometry):
-        entity = space.add_text(text.text, height=size / MICROMETER / 100)
+        entity = space.add_text(text.text, height=letter)
         entity.set_placement(tuple(float(x) for x in text.place / MICROMETER))
         entity.dxf.layer = TEXTS.name
     file.saveas(path)
@@ -77,8 +77,3 @@ def read_dxf(path: Path) -> list[tuple[str, str, Contour]]:
         ends = np.stack([center - [circle.dxf.radius, 0], center + [circle.dxf.radius, 0]]) * unit
         found.append(("", circle.dxf.layer, Contour(jnp.asarray(ends), jnp.ones(2))))
     return found
-
-
-def _extent(geometry: Geometry) -> float:
-    every = np.concatenate([np.asarray(p.outline.points) for p in flat_parts(geometry)])
-    return float(np.ptp(every, axis=0).max())

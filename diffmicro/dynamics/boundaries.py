@@ -17,7 +17,8 @@ vanishes; `stick_onset`, a phase of rest does; `lasting_contact`, one of lasting
 events alone. At grazing the impacting side has a square root, so the side without the impact is kept.
 
 `branching`: a multiplier passes 1 and the branch goes on, as where a symmetry breaks; `lost`: no motion was
-found any further, for no reason that is known here. Neither has a covector."""
+found any further, for no reason that is known here, or one with more events than are watched. Neither has a
+covector."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -117,6 +118,9 @@ def walk(
             if change is not None:
                 yield change
             if found is None:
+                return
+            if found.observed.events is None:
+                yield _lost(here)._replace(behind=found.observed)
                 return
             here, length = found, AROUND * stride.shortest
             continue

@@ -31,14 +31,15 @@ GOOD = 0.95
 class End(NamedTuple):
     """The nearest end along a parameter.
 
-    margin: its distance as a share of the parameter; None: no motion to follow. kind: which end; empty where none
-    is within reach, and the margin is the reach. tolerance: how far parts deviate along it, as a share.
+    margin: its distance as a share of the parameter; None: not found, for the reason `why`. kind: which end; empty
+    where none is within reach, and the margin is the reach. tolerance: how far parts deviate along it, as a share.
     """
 
     key: str
     margin: float | None
     kind: str
     tolerance: float
+    why: str = ""
 
 
 class Surroundings(NamedTuple):
@@ -68,10 +69,11 @@ def surroundings(
     allowed: status words of good parts. counted: the yield, where it is known already.
     """
     deviating = device.process if deviating is None else tuple(deviating)
+    states_ends = device.orbits is not None or device.limits
     ends = [
         _end(device, design, setting, key, deviating)
         for key in dict.fromkeys((*keys, *device.drive))
-        if _is_number(device, design, setting, key)
+        if states_ends and _is_number(device, design, setting, key)
     ]
     own = [limit for limit in limits if limit.response in device.responses]
     found = counted
@@ -98,12 +100,10 @@ def _end(
     device: Device, design: Any, setting: Any, key: str, deviating: Sequence[Tolerance]
 ) -> End:
     size = _deviation(design, setting, key, deviating)
-    if device.orbits is None and not device.limits:
-        return End(key, None, "", size)
     try:
         found = measured(device, design, setting, key)
-    except NoResult:
-        return End(key, None, "", size)
+    except NoResult as unknown:
+        return End(key, None, "", size, str(unknown))
     if found.boundary is None:
         return End(key, REACH, "", size)
     return End(key, found.value, found.boundary.kind, size)

@@ -5,9 +5,8 @@ are not allowed run on the defaults and are blanked. Where a motion does not set
 is a mean over a window, with its spread, and has no derivative.
 """
 
-from collections import namedtuple
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -190,6 +189,7 @@ def _in_si(
     numbers = {}
     for i, (key, o) in enumerate(zip(robot.names, robot.observers, strict=True)):
         seen = _observed(orbit).seen[i] / (orbit.periods if o.per_period else 1)
+        seen = jnp.minimum(seen, o.high)  # a sum of shares may exceed the whole by a rounding
         size = o.size(units, period)
         numbers[key] = displacement * size if i == robot.drift else seen * size * shown
         if i == robot.drift:
@@ -218,5 +218,9 @@ def traced(
     _, path = trace(system, at, periods, Numerics(steps=steps), advances=advances)
     states = {name: getattr(path.state, name) * units[name] for name in units}
     modes = path.mode._asdict()
-    Trajectory = namedtuple("Trajectory", ["time", *states, *modes])
+    known = {"time": "s"} | motion.units_of
+    Trajectory = NamedTuple(
+        "Trajectory",
+        [(n, Annotated[Array, u]) for n, u in known.items()] + [(n, Array) for n in modes],
+    )
     return Trajectory(time=(path.periods + path.time) * period, **states, **modes)

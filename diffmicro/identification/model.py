@@ -157,7 +157,7 @@ class Model:
     """A device at the rows of a table. free: keys whose values are theta.
 
     design, setting: all that neither a column nor theta says; the published ones by default. evaluations: looks
-    that were taken so far; `watch` is told of each.
+    that were taken so far; `watch` is called at each.
     """
 
     def __init__(

@@ -22,11 +22,9 @@ from diffmicro._files import replace
 from diffmicro.devices import as_device
 from diffmicro.parameters import whole_number
 from diffmicro.plot import states
+from diffmicro.plot.stage import RATE
 
 ENDINGS = (".gif", ".mp4", ".png")
-
-RATE = 20
-"""Frames a second."""
 
 STRIP = (2, 4)
 """Rows and columns of a strip."""

@@ -6,42 +6,41 @@ any other from its start.
 """
 
 from collections.abc import Callable
-from typing import Any
+from inspect import signature
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from jax import Array
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from diffmicro._device import Device
+from diffmicro.parameters import entry_of, units_of_fields
 from diffmicro.results import message, word
 
 MOST_PANELS = 8
 """Quantities that are drawn; those after them are left out."""
+
+MOST_ENTRIES = 4
+"""Of a vector whose entries are curves."""
 
 
 def animation(
     device: Device, design: Any, setting: Any, frames: int
 ) -> tuple[Figure, Callable[[int], None], int]:
     """Figure, function that draws a frame, number of frames."""
-    path = _trajectory(device, design, setting)
-    time = np.asarray(path["time"])
-    last = int(np.argmax(time >= time.max()))  # what follows repeats the end
-    columns = {
-        name: np.asarray(values)[: last + 1]
-        for name, values in path.items()
-        if name != "time" and np.shape(values) == time.shape
-    }
+    motion = traces(device, design, setting)
+    time, columns = motion.values, motion.columns
     names = list(columns)[:MOST_PANELS]
-    time = time[: last + 1]
     figure = Figure(figsize=(6.4, 1.0 + 1.15 * len(names)), layout="constrained", dpi=100)
     FigureCanvasAgg(figure)
     panels = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
     for name, axes in zip(names, panels, strict=True):
-        _draw(axes, time, columns[name], name)
-    figure.suptitle(f"{device.title} (SI units)", fontsize=10)
-    panels[-1].set_xlabel("time [s]")
+        _draw(axes, time, columns[name], motion.label(name))
+    figure.suptitle(device.title, fontsize=10)
+    panels[-1].set_xlabel(motion.label(motion.axis))
     panels[-1].set_xlim(time[0], time[-1])
     marks = [axes.axvline(time[0], color="#c44e00", linewidth=1.2) for axes in panels]
     at = np.linspace(time[0], time[-1], frames)
@@ -53,26 +52,72 @@ def animation(
     return figure, draw, frames
 
 
-def _trajectory(device: Device, design: Any, setting: Any) -> dict[str, Any]:
-    """The motion by name, as `simulate` gives it."""
+class Traces(NamedTuple):
+    """A motion as curves over one quantity, its time where it has one.
+
+    axis: name of that quantity; values: of it; columns: the others by name [SI, units by name; none for flags].
+    """
+
+    axis: str
+    values: np.ndarray
+    columns: dict[str, np.ndarray]
+    units: dict[str, str]
+
+    def label(self, name: str) -> str:
+        """With its unit."""
+        return f"{name} [{self.units[name]}]" if name in self.units else name
+
+
+def traces(device: Device, design: Any, setting: Any, response: Any = None) -> Traces:
+    """What `simulate` gives, as curves, one for each entry of short vectors. response: of this point, if known."""
+    path = _trajectory(device, design, setting, response)
+    named = {
+        n: np.asarray(x) for n, x in path._asdict().items() if isinstance(x, Array | np.ndarray)
+    }
+    axis = "time" if "time" in named else next(iter(named))
+    values = named.pop(axis)
+    last = int(np.argmax(values >= values.max())) if axis == "time" else len(values) - 1
+    columns: dict[str, np.ndarray] = {}  # what follows the last time repeats the end
+    for name, column in named.items():
+        if column.shape == values.shape:
+            columns[name] = column[: last + 1]
+        elif column.ndim == 2 and len(column) == len(values) and column.shape[1] <= MOST_ENTRIES:
+            columns |= {f"{name}[{i}]": column[: last + 1, i] for i in range(column.shape[1])}
+    known = units_of_fields(type(path))
+    fields = {name: entry_of(name)[0] for name in (axis, *columns)}
+    units = {name: known[field] for name, field in fields.items() if field in known}
+    return Traces(axis, values[: last + 1], columns, units)
+
+
+def _trajectory(device: Device, design: Any, setting: Any, response: Any) -> Any:
+    """The motion, as `simulate` gives it."""
     if device.simulate is None:
         raise ValueError(
             f"{device.name} has no `simulate`, so there is no motion to draw. Give its Device one, or an "
             "`animation` of its own."
         )
     if not device.carries:
-        return device.simulate(design, setting)._asdict()
-    response = device.respond(design, setting, throw=False)
+        return device.simulate(design, setting)
+    if response is None:
+        response = device.respond(design, setting, throw=False)
     if not all(np.all(np.isfinite(x)) for x in jax.tree.leaves(response.state)):
         raise ValueError(
             f"{device.name}: {word(response.result)}. {message(response.result)} There is nothing to draw."
         )
-    periods = max(int(response.period_multiple), 1)
-    return device.simulate(design, setting, start=response.state, periods=periods)._asdict()
+    periods = {}
+    if "periods" in signature(device.simulate).parameters:
+        periods["periods"] = max(int(response.period_multiple), 1)
+    return device.simulate(design, setting, start=response.state, **periods)
 
 
-def _draw(axes: Axes, time: np.ndarray, values: np.ndarray, name: str) -> None:
-    axes.set_ylabel(name.replace("_", "\n"), rotation=0, ha="right", va="center", fontsize=8)
+def _draw(axes: Axes, time: np.ndarray, values: np.ndarray, label: str) -> None:
+    axes.set_ylabel(
+        label.replace("_", "\n").replace(" [", "\n["),
+        rotation=0,
+        ha="right",
+        va="center",
+        fontsize=8,
+    )
     axes.tick_params(labelsize=7)
     axes.grid(color="0.93")
     if values.dtype == bool or set(np.unique(values)) <= {-1.0, 0.0, 1.0}:

@@ -275,9 +275,11 @@ def _surroundings(device: Device, point: tuple[Any, Any], question: Question) ->
     around: Surroundings = surroundings(device, *point, keys_of(question), limits)
     found = []
     for end in around.ends:
+        kind = end.kind or "none within reach"
+        if end.margin is None:
+            kind = f"not found: {end.why}"
+        found.append(Claim("ends", f"nearest end along {end.key}", kind))
         if end.margin is not None:
-            kind = end.kind or "none within reach"
-            found.append(Claim("ends", f"nearest end along {end.key}", kind))
             name = f"distance along {end.key}"
             found.append(Claim("ends", name, float(end.margin), "", PLACE, 1.0))
     if around.parts is not None:

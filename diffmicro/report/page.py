@@ -145,6 +145,11 @@ def _ends(claims: Sequence[Claim]) -> str:
     own = [c for c in claims if c.topic == "ends"]
     kinds = {c.name: str(c.value) for c in own}
     texts = [words.end_text(c, kinds) for c in own if c.name.startswith("distance")]
+    texts += [
+        f"{name.removeprefix('nearest end along ')}: {kind}"
+        for name, kind in kinds.items()
+        if kind.startswith("not found")
+    ]
     if not texts:
         return _paragraph("No ends of what the device does are known for it.", "note")
     return _list(texts)
@@ -193,6 +198,7 @@ def _repeat(
     look = " ".join(
         ["diffmicro evaluate", question.device, *words.words_of(device, question, "after")]
     )
+    place = f" --device path/to/{question.device}" if ".py:" in question.device else ""
     rows = [(str(name), str(value)) for name, value in environment.items()]
     process = question.process
     rules = "" if process is None else f"<pre>{escape(process.toml())}</pre>"
@@ -203,6 +209,6 @@ def _repeat(
         + _paragraph("The design after, alone:")
         + f"<pre>{escape(look)}</pre>"
         + _paragraph("Every number above, on another machine:")
-        + "<pre>diffmicro verify report.json</pre>"
+        + f"<pre>diffmicro verify report.json{place}</pre>"
         + _table(("made with", "version"), rows)
     )

@@ -4,9 +4,12 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from diffmicro.devices import UnknownDevice
+from diffmicro.devices import device as known_device
 from diffmicro.report.claims import SMALL, Claim, Question, claims_of
 
 FORMAT = 1
@@ -48,10 +51,21 @@ def read_report(path: Path) -> dict[str, Any]:
     return content
 
 
-def verify(path: Path | str) -> tuple[bool, list[Verdict]]:
-    """Whether the file is as it was written, and the verdict on each claim."""
+def verify(path: Path | str, device: str | None = None) -> tuple[bool, list[Verdict]]:
+    """Whether the file is as it was written, and the verdict on each claim.
+
+    device: where the report's device is found on this machine, if it is not what the report says.
+    """
     content = read_report(Path(path))
-    again = {(c.topic, c.name): c for c in claims_of(Question.of(content["question"]))}
+    question = Question.of(content["question"])
+    if device is not None:
+        question = replace(question, device=device)
+    try:
+        known_device(question.device)
+    except UnknownDevice as unknown:
+        where = "" if device else " Say where it is on this machine: --device path/to/file.py:NAME."
+        raise ValueError(f"{unknown}{where}") from None
+    again = {(c.topic, c.name): c for c in claims_of(question)}
     found = []
     for values in content["claims"]:
         claim = Claim(**values)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace as replaced
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,9 @@ def report(run: Path | str, out: Path | str) -> dict[str, Any]:
     claims = claims_of(question)
     made = _environment(run)
     device = known_device(question.device)
+    question = replaced(question, device=in_a_report(question.device))
+    for point in result["config"]["about"]["points"]:
+        point["device"] = in_a_report(point["device"])
     kept = ("status", "reason", "method", "evaluations", "seconds", "starts")
     content: dict[str, Any] = {
         "report": FORMAT,
@@ -40,6 +44,12 @@ def report(run: Path | str, out: Path | str) -> dict[str, Any]:
     replace(out.with_suffix(".json"), (json.dumps(content, indent=1) + "\n").encode())
     replace(out, text.encode())
     return content
+
+
+def in_a_report(reference: str) -> str:
+    """How a report names a device: a file without its folders, which are those of one machine."""
+    place, colon, name = reference.rpartition(":")
+    return f"{Path(place).name}:{name}" if place.endswith(".py") else reference
 
 
 def history_of(run: Path) -> list[dict[str, str]]:

@@ -50,6 +50,21 @@ def test_quadratic_ends_at_its_active_bound(optimizer):
         assert all(-2.0 <= value <= 2.0 for value in step.design.values())
 
 
+def test_who_watches_may_end_a_search_with_the_best_so_far():
+    problem = function_problem(rosenbrock, XY, Objective("loss", "minimize"))
+    seen = []
+
+    def watch(used):
+        seen.append(used)
+        if used >= 20:
+            raise KeyboardInterrupt
+
+    result = optimize_design(problem, method="climb", budget=400, progress=False, watch=watch)
+    assert result.status == "interrupted" and seen == sorted(seen) and 20 <= result.evaluations < 60
+    start, found = (rosenbrock(x)["loss"] for x in (result.start, result.variables))
+    assert found < start
+
+
 def test_rosenbrock_in_a_disk_is_feasible_and_near_its_optimum():
     # Optimum on the circle x^2 + y^2 = 1: loss 0.04567 at (0.7864, 0.6177).
     problem = function_problem(

@@ -12,7 +12,7 @@ from diffmicro import parameter
 from diffmicro.command.app import run
 from diffmicro.devices import OWN, device, gripper
 from diffmicro.drawing import draw, fit_design, geometry, read_shapes
-from diffmicro.drawing.flat import flat_parts
+from diffmicro.drawing.flat import LINE, extent, flat_parts, overlap, texts
 from diffmicro.drawing.overlaps import crossings, self_crossing
 from diffmicro.shapes import PLAN, Geometry, Layer, Length, Plate, circle, point, rectangle
 
@@ -43,6 +43,13 @@ def test_a_dimension_measures_its_parameter(name, drawn):
         if value is not None:
             value = np.asarray(value)[int(entry)] if entry else value
             assert float(dimension.value()) == pytest.approx(float(value), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_labels_of_a_mask_do_not_cover_each_other(name, drawn):
+    labels, line = texts(drawn[name]), LINE * extent(drawn[name])
+    pairs = [(a, b) for i, a in enumerate(labels) for b in labels[:i]]
+    assert not [(a.text, b.text) for a, b in pairs if overlap(a, b, line)]
 
 
 def test_every_device_shows_something_that_a_fabricator_can_change(drawn):

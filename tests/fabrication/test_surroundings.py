@@ -52,6 +52,14 @@ def test_a_near_end_makes_it_fragile():
     assert any("sliding_velocity" in why and end.kind in why for why in found.fragile)
 
 
+def test_a_motion_with_more_events_than_are_watched_is_said():
+    """Five periods with chatter: it was followed in steps of nothing for minutes, and its end was made up."""
+    wrmma = device("wrmma")
+    point = wrmma.published_design(rest_gap=15.024638e-6), wrmma.published_setting()
+    (end,) = surroundings(wrmma, *point, ["rest_gap"], deviating=()).ends[:1]
+    assert end.margin is None and "48 or more events a round (5 drive periods)" in end.why
+
+
 @pytest.mark.slow
 def test_the_fastest_wrmma_from_rest_is_fragile():
     """The motion from rest is lost 0.2 % above its drive frequency; about half of the parts are good."""

@@ -1,7 +1,8 @@
-"""Verdicts on gradients of random stick-slip drives and legs: the share certified, and what it is that fails.
+"""Verdicts on gradients of random designs of a device: the share certified, and what it is that fails.
 
 `python -m tests.physics.motion_verdicts stickslip 60 --law mdr --springs 200 --seed 11` prints the table for 60
-draws, `... legs 40 --seed 3` for legs. Draws that do not move, or do not bounce once a period, are left out.
+draws, `... legs 40 --seed 3` for legs, and so for `tribometer` and `gripper`. Draws that do not move, or do not
+bounce once a period, are left out.
 """
 
 import argparse
@@ -16,13 +17,45 @@ import numpy as np
 
 from diffmicro import configure
 from diffmicro.certificate import value_and_gradient
-from diffmicro.devices import legs, stickslip
+from diffmicro.devices import gripper, legs, stickslip, tribometer
 from diffmicro.parameters import as_arrays
 from diffmicro.reasons import REASONS, VERDICTS
 from diffmicro.results import word
 
 STICKSLIP = ("radius", "preload", "friction", "amplitude")
 LEGS = ("voltage", "gap", "restitution", "drive_frequency", "film", "damping")
+
+TRIBOMETER = ("radius", "probe_mass", "normal_force", "force_ratio", "friction", "drag_ratio")
+GRIPPER = ("beam_radius", "beam_angle", "young", "section_height", "section_width", "force")
+
+
+def tribometer_draw(rng: np.random.Generator) -> tuple[Any, Any]:
+    """Out of plane, Coulomb: any drag between stall and full friction, most others by a factor of two."""
+    ratio = rng.uniform(0.1, 0.95)
+    design = tribometer.Design(
+        radius=3.5e-3 * 2 ** rng.uniform(-1, 1), probe_mass=2.1e-3 * 2 ** rng.uniform(-1, 1)
+    )
+    setting = tribometer.Setting(
+        normal_force=9.5 * 2 ** rng.uniform(-1, 1),
+        force_ratio=ratio,
+        friction=rng.uniform(0.1, 0.8),
+        frequency=30e3 * 2 ** rng.uniform(-1, 1),
+        drag_ratio=1 - ratio * rng.uniform(0, 1),
+    )
+    return design, setting
+
+
+def gripper_draw(rng: np.random.Generator) -> tuple[Any, Any]:
+    """Arcs within 10 % of the published ones, silicon within a factor of 1.5, opened or closed by up to 60 uN."""
+    known = gripper.published_design()
+    design = gripper.Design(
+        beam_radius=jnp.asarray(known.beam_radius) * rng.uniform(0.9, 1.1, 4),
+        beam_angle=jnp.asarray(known.beam_angle) * rng.uniform(0.9, 1.05, 4),
+        young=known.young * 1.5 ** rng.uniform(-1, 1),
+        section_height=known.section_height * rng.uniform(0.9, 1.1),
+        section_width=known.section_width * rng.uniform(0.8, 1.2),
+    )
+    return design, gripper.Setting(force=rng.uniform(-60e-6, 60e-6))
 
 
 def stickslip_draw(rng: np.random.Generator, law: str, springs: int) -> tuple[Any, Any]:
@@ -78,23 +111,30 @@ def well_posed(response: Any) -> bool:
     return word(response.result) == "ok"
 
 
+DRAWN: dict[str, tuple[Any, Any, tuple[str, ...], str]] = {
+    "stickslip": (stickslip.DEVICE, stickslip_draw, STICKSLIP, "force"),
+    "legs": (legs.DEVICE, legs_draw, LEGS, "mean_height"),
+    "tribometer": (tribometer.DEVICE, tribometer_draw, TRIBOMETER, "sliding_velocity"),
+    "gripper": (gripper.DEVICE, gripper_draw, GRIPPER, "tip_x"),
+}
+"""Device, how it is drawn, the parameters of the gradient, the response that it is of."""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("device", choices=("stickslip", "legs"))
+    parser.add_argument("device", choices=tuple(DRAWN))
     parser.add_argument("draws", type=int)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--law", default="mdr")
-    parser.add_argument("--springs", type=int, default=200)
+    parser.add_argument("--law", default="mdr", help="of stickslip")
+    parser.add_argument("--springs", type=int, default=200, help="of stickslip")
     parser.add_argument("--of", default="")
     given = parser.parse_args()
     configure(double=True)
     rng = np.random.default_rng(given.seed)
-    if given.device == "legs":
-        points = [legs_draw(rng) for _ in range(given.draws)]
-        found = verdicts(legs.DEVICE, points, LEGS, given.of or "mean_height")
-    else:
-        points = [stickslip_draw(rng, given.law, given.springs) for _ in range(given.draws)]
-        found = verdicts(stickslip.DEVICE, points, STICKSLIP, given.of or "force")
+    device, draw, wrt, of = DRAWN[given.device]
+    words = (given.law, given.springs) if given.device == "stickslip" else ()
+    points = [draw(rng, *words) for _ in range(given.draws)]
+    found = verdicts(device, points, wrt, given.of or of)
     counted = [(c, seconds) for response, c, seconds in found if well_posed(response)]
     words = Counter(
         f"{VERDICTS[int(c.verdict)]}: {REASONS[int(c.reason)].name}" for c, _ in counted

@@ -77,12 +77,12 @@ def test_mp4_without_its_package_names_it(toy, tmp_path, monkeypatch):
         animate(toy, None, None, tmp_path / "toy.mp4")
 
 
-Path = namedtuple("Path", ["time", "gap", "closed", "table"])
+Path = namedtuple("Path", ["time", "gap", "closed", "pair", "table"])
 
 
 def test_a_device_without_a_picture_shows_its_states(tmp_path):
     time = np.linspace(0, 1e-3, 50)
-    path = Path(time, 1e-6 * np.sin(6e3 * time), time > 5e-4, np.zeros((50, 2)))
+    path = Path(time, 1e-6 * np.sin(6e3 * time), time > 5e-4, np.zeros((50, 2)), np.zeros((50, 9)))
     plain = dataclasses.replace(
         device("wrmma"),
         animation=None,
@@ -93,7 +93,9 @@ def test_a_device_without_a_picture_shows_its_states(tmp_path):
         frames = [frame.convert("RGB").tobytes() for frame in ImageSequence.Iterator(image)]
     assert len(set(frames)) == 4
     figure, draw, count = animation(plain, None, None, 3)
-    assert count == 3 and len(figure.axes) == 2  # the table has no place beside numbers over time
+    # Each of a pair is a curve; a table has no place beside numbers over time.
+    labels = [axes.get_ylabel() for axes in figure.axes]
+    assert count == 3 and labels == ["gap", "closed", "pair[0]", "pair[1]"]
     draw(2)
     np.testing.assert_allclose(np.asarray(figure.axes[0].lines[-1].get_xdata(), float), 1e-3)
     blind = dataclasses.replace(plain, simulate=None)

@@ -1,6 +1,7 @@
 """What an etch changes: the mask drawn for it, the design in a mask, and the etch as a common tolerance."""
 
 import dataclasses
+import json
 import math
 
 import jax
@@ -134,9 +135,15 @@ def test_a_thinner_spring_is_softer(rules):
 @pytest.mark.slow
 def test_the_yield_is_by_the_etch(rules, capsys):
     words = ["tolerances", "wrmma", "load_factor=32", "frequency_ratio=1.4", "--rules", str(rules)]
-    assert run([*words, "--subject", "velocity>20mm/s", "--parts", "400", "--no-gradients"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "yield of wrmma" in said and "etch of gold" in said
+    words += ["--parts", "400", "--no-gradients", "--json", "--subject"]
+    shares = {}
+    for limit in ("velocity>20mm/s", "velocity>54.8mm/s"):  # the published one has 54.85 mm/s
+        assert run([*words, limit]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert [t["variable"] for t in found["tolerances"]] == ["etch of nickel", "etch of gold"]
+        shares[limit] = found["yield"]
+    assert shares["velocity>20mm/s"] > 0.95
+    assert 0.1 < shares["velocity>54.8mm/s"] < 0.9
 
 
 def test_a_plate_that_the_etch_would_close_is_said(tmp_path):

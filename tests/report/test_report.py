@@ -3,14 +3,18 @@
 import dataclasses
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from diffmicro.command.app import run
 from diffmicro.devices import device
 from diffmicro.report import question_of_run, verify
-from diffmicro.report.page import _drawn_sides
+from diffmicro.report.claims import Claim
+from diffmicro.report.figures import bars_figure
+from diffmicro.report.page import _drawn_sides, _ends
 from diffmicro.report.verify import digest_of
+from tests.process import comb
 
 OPTIMIZE = ["optimize", "tribometer", "--maximize", "sliding_velocity"]
 OPTIMIZE += ["--free", "force_ratio=0.3:0.7", "probe_mass=2g:3g", "--subject", "friction_ratio>0.6"]
@@ -145,3 +149,33 @@ def test_a_drawing_that_is_the_same_is_shown_once(made):
 def test_meanings_are_whole(made):
     page = (made / "report.html").read_text()
     assert device("tribometer").responses["critical_velocity"].meaning.split("; ")[1] in page
+
+
+def test_runs_of_anybodys_file_go_on_from_every_folder(tmp_path, monkeypatch, capsys):
+    (tmp_path / "robots").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    robot = tmp_path / "robots" / "comb.py"
+    robot.write_text(Path(comb.__file__).read_text())
+    monkeypatch.chdir(tmp_path)
+    free = ["--maximize", "density", "--free", "pitch=9um:40um", "--no-surroundings"]
+    assert run(["optimize", "robots/comb.py:COMB", *free, "--method", "sqp", "--out", "run"]) == 0
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert run(["draw", "../run", "--out", "comb.svg"]) == 0
+    assert run(["report", "../run", "--out", "report.html"]) == 0
+    text = Path("report.html").read_text()
+    assert "diffmicro evaluate comb.py:COMB" in text
+    assert "verify report.json --device path/to/comb.py:COMB" in text
+    assert str(robot.parent) not in text + Path("report.json").read_text()
+    capsys.readouterr()
+    assert run(["verify", "report.json"]) == 2
+    assert "--device path/to/file.py:NAME" in capsys.readouterr().err
+    assert run(["verify", "report.json", "--device", "../robots/comb.py:COMB"]) == 0
+
+
+def test_the_page_says_what_was_not_found_and_shows_rounding_as_zero():
+    found = _ends(
+        [Claim("ends", "nearest end along field", "not found: 48 or more events a round")]
+    )
+    assert "field: not found: 48 or more events a round" in found
+    shown = bars_figure([Claim("elasticity", "a", 2.0), Claim("elasticity", "b", -3e-17)], "-")
+    assert [text.get_text() for text in shown.axes[0].texts] == ["2", "0"]

@@ -1,6 +1,6 @@
 """The motion over time, for looking at."""
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -25,12 +25,12 @@ class Trajectory(NamedTuple):
     `arcs` are points along the flexures (force, flexure, point, 2), `status` the codes of the outcomes.
     """
 
-    force: Array
+    force: Annotated[Array, "N"]
     configuration: Array
-    tip: Array
-    rotation: Array
-    stress: Array
-    grip_force: Array
+    tip: Annotated[Array, "m"]
+    rotation: Annotated[Array, "rad"]
+    stress: Annotated[Array, "Pa"]
+    grip_force: Annotated[Array, "N"]
     arcs: Array
     status: RESULTS
 

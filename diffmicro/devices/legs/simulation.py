@@ -1,6 +1,6 @@
 """The motion over time, for looking at."""
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -20,12 +20,12 @@ from diffmicro.rules import check_point
 class Trajectory(NamedTuple):
     """A motion on its own steps and events, SI units: arrays over time."""
 
-    time: Array
-    height: Array
-    speed: Array
-    displacement: Array
-    modal_speed: Array
-    voltage: Array
+    time: Annotated[Array, "s"]
+    height: Annotated[Array, "m"]
+    speed: Annotated[Array, "m/s"]
+    displacement: Annotated[Array, "m"]
+    modal_speed: Annotated[Array, "m/s"]
+    voltage: Annotated[Array, "V"]
     in_contact: Array
     impacts: Array
 

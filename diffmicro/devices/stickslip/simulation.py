@@ -1,6 +1,6 @@
 """The motion over time, for looking at."""
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -23,12 +23,12 @@ class Trajectory(NamedTuple):
     (time, 2, springs); None unless the law is mdr.
     """
 
-    time: Array
-    position: Array
-    velocity: Array
-    drive: Array
-    sensor_force: Array
-    contact_force: Array
+    time: Annotated[Array, "s"]
+    position: Annotated[Array, "m"]
+    velocity: Annotated[Array, "m/s"]
+    drive: Annotated[Array, "m"]
+    sensor_force: Annotated[Array, "N"]
+    contact_force: Annotated[Array, "N"]
     sliding: Array | None
 
 

@@ -1,6 +1,6 @@
 """The motion over time, for looking at."""
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -22,11 +22,11 @@ class Trajectory(NamedTuple):
     Of the two contact points in plane, velocity and friction are those of the body.
     """
 
-    time: Array
-    position: Array
-    velocity: Array
-    normal_force: Array
-    friction_force: Array
+    time: Annotated[Array, "s"]
+    position: Annotated[Array, "m"]
+    velocity: Annotated[Array, "m/s"]
+    normal_force: Annotated[Array, "N"]
+    friction_force: Annotated[Array, "N"]
     stick_share: Array
 
 

@@ -1,6 +1,6 @@
 """The planar motion of a tumbler as a path to look at: positions in SI at all steps and events."""
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -26,17 +26,17 @@ class Trajectory(NamedTuple):
     field_angle: direction of the field from forward to up [rad]. energy: kinetic and potential, no magnetic [J].
     """
 
-    time: Any
-    position: Any
-    height: Any
-    roll: Any
-    velocity: Any
-    spin: Any
-    slide: Any
-    adhesion: Any
+    time: Annotated[Any, "s"]
+    position: Annotated[Any, "m"]
+    height: Annotated[Any, "m"]
+    roll: Annotated[Any, "rad"]
+    velocity: Annotated[Any, "m/s"]
+    spin: Annotated[Any, "rad/s"]
+    slide: Annotated[Any, "m/s"]
+    adhesion: Annotated[Any, "N"]
     kind: Any
-    field_angle: Any
-    energy: Any
+    field_angle: Annotated[Any, "rad"]
+    energy: Annotated[Any, "J"]
 
 
 def follow(

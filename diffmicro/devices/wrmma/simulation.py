@@ -1,6 +1,6 @@
 """The motion over time, for looking at."""
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -20,11 +20,11 @@ from diffmicro.rules import check_point
 class Trajectory(NamedTuple):
     """A motion on its own steps and events, SI units: arrays over time."""
 
-    time: Array
-    gap: Array
-    gap_rate: Array
-    body_speed: Array
-    body_position: Array
+    time: Annotated[Array, "s"]
+    gap: Annotated[Array, "m"]
+    gap_rate: Annotated[Array, "m/s"]
+    body_speed: Annotated[Array, "m/s"]
+    body_position: Annotated[Array, "m"]
     sticks: Array
     together: Array
 

@@ -1,0 +1,34 @@
+"""What animations share: colors, a scale bar, and how much slower than life a film is shown.
+
+Colors are from the palette of Okabe and Ito, which people with color blindness tell apart.
+"""
+
+import math
+
+from matplotlib.axes import Axes
+
+from diffmicro.units import readable
+
+BLUE, ORANGE, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#8a4f9e"
+PALE, GROUND, INK = "#dfe7ee", "0.86", "0.25"
+
+RATE = 20
+"""Frames a second."""
+
+
+def scale_bar(axes: Axes, at: tuple[float, float], room: float, meters: float = 1.0) -> None:
+    """A bar of 1, 2 or 5 times a power of ten that fits into the room; one unit of the axes is `meters`."""
+    power = 10.0 ** math.floor(math.log10(room * meters))
+    length = next(k for k in (5, 2, 1) if k * power <= room * meters * 1.0001) * power
+    x, y = at
+    axes.plot([x, x + length / meters], [y, y], color="black", linewidth=3, solid_capstyle="butt")
+    text = readable(length, "m", 3)
+    axes.annotate(text, (x, y), (0, 4), textcoords="offset points", fontsize=8, va="bottom")
+
+
+def pace(duration: float, frames: int) -> str:
+    """How much slower or faster than life a film of a motion of this duration [s] is, to two digits."""
+    factor = frames / RATE / duration
+    slow = factor >= 1
+    rounded = float(f"{factor if slow else 1 / factor:.2g}")
+    return f"{rounded:,.6g} times {'slower' if slow else 'faster'} than life"
