@@ -8,6 +8,7 @@ worker then compares what the numbers depend on with what the sender says, and r
 import dataclasses
 import os
 import pickle
+import platform
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -57,7 +58,7 @@ def calculate_parcel(parcel: bytes, there: Mapping[str, Any], double: bool) -> A
     different = differences(environment(), there)
     if different:
         raise ClusterError(
-            f"A worker on {os.uname().nodename} differs from this process: {'; '.join(different)} "
+            f"A worker on {platform.node()} differs from this process: {'; '.join(different)} "
             "(there: the worker, here: this process). Give both the same packages; a Python program calls "
             "diffmicro.configure() before JAX starts, and workers start anew."
         )
