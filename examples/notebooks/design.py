@@ -6,7 +6,7 @@
 # ---
 
 # %% [markdown]
-# # A faster microactuator, in seven cells
+# # A faster microactuator, in five cells
 #
 # What moves the velocity of a WRMMA, where its motion ends, the fastest one between two bounds that keeps its
 # distance, and how many parts of it will work. Run it with Python, or open it as a notebook by jupytext.

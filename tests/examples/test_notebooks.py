@@ -22,6 +22,16 @@ def test_a_notebook_is_cells_of_code_and_text(name):
     assert sum(not cell.startswith(" [markdown]") for cell in cells) >= 4
 
 
+def test_the_page_includes_each_notebook():
+    page = (FOLDER.parents[1] / "docs" / "notebooks.md").read_text()
+    included = re.findall(r'^--8<-- "examples/notebooks/(\w+)\.py:8:"$', page, re.M)
+    assert sorted(included) == sorted(path.stem for path in FOLDER.glob("*.py"))
+    assert all(
+        (FOLDER / f"{name}.py").read_text().splitlines()[7] == "# %% [markdown]"
+        for name in included
+    )
+
+
 def test_the_friction_of_the_bench_is_within_its_interval():
     left = run("identification")
     friction, both = left["friction"], left["both"].parameters
