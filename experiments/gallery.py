@@ -35,14 +35,13 @@ def gallery(table: Mapping[str, Mapping[str, Any]]) -> str:
     for folder, source in NAMES.items():
         own = {name: known for name, known in table.items() if name.startswith(folder)}
         lines += ["", f"## {source}", ""]
-        lines += [row(["experiment", "what", "verdict", *WORDS]), "|" + "---|" * (3 + len(WORDS))]
+        lines += [row(["experiment", "what", "verdict", "statements"]), "|" + "---|" * 4]
         for name, known in own.items():
             number = counts([s["verdict"] for s in known["statements"]])
+            told = ", ".join(f"{number[word]} {word}" for word in WORDS if number[word])
             place = _anchor(f"{name}: {known['title']}")
-            told = [str(number[word] or "") for word in WORDS]
-            lines.append(
-                row([f"[{name}](sources.md#{place})", known["title"], known["verdict"], *told])
-            )
+            place = f"[{name}](sources.md#{place})"
+            lines.append(row([place, known["title"], known["verdict"], told]))
         for name in PICTURED:
             if name in own:
                 lines += ["", f"![{name}: {own[name]['title']}](pictures/{name}.png)"]

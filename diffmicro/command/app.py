@@ -256,11 +256,13 @@ def draw(
 @reporting
 def animate(
     device: Device,
-    out: Annotated[Path, typer.Option(help="Where to write: a file .gif, .mp4 or .png.")],
+    out: Annotated[
+        Path, typer.Option(help="A file .gif, .mp4, .html (a page with a slider) or .png.")
+    ],
     pairs: Words = None,
     frames: Annotated[int, typer.Option(min=2, max=2000, help="Number of frames.")] = 80,
 ) -> int:
-    """The device in motion as GIF or MP4, or as a strip of frames in a PNG."""
+    """The device in motion as GIF, MP4 or HTML with a slider, or as a strip of frames in a PNG."""
     from diffmicro.command import words
     from diffmicro.command.output import console
     from diffmicro.plot import animate as drawing

@@ -1,4 +1,4 @@
-"""Animations of devices: GIF or MP4, or a strip of frames as one PNG.
+"""Animations of devices: GIF, MP4, a page with a slider, or a strip of frames as one PNG.
 
 A `Device` names its `animation(design, setting, frames)`, which calculates the motion and gives a figure, a
 function that draws frame i into it, and the number of frames; without one its states are drawn over time
@@ -22,9 +22,10 @@ from diffmicro._files import replace
 from diffmicro.devices import as_device
 from diffmicro.parameters import whole_number
 from diffmicro.plot import states
+from diffmicro.plot.player import player
 from diffmicro.plot.stage import RATE
 
-ENDINGS = (".gif", ".mp4", ".png")
+ENDINGS = (".gif", ".mp4", ".html", ".png")
 
 STRIP = (2, 4)
 """Rows and columns of a strip."""
@@ -57,6 +58,9 @@ def animate(device: Device | str, design: Any, setting: Any, path: Path, frames:
         _keep(_strip([_frame(made, int(i)) for i in shown]), path, format="png")
         return path
     images = [_frame(made, i) for i in range(made.frames)]
+    if ending == ".html":
+        replace(path, player(images, f"{device.name}: {device.title}").encode())
+        return path
     if ending == ".gif":
         first, *rest = [image.quantize(128) for image in images]
         options = dict(save_all=True, append_images=rest, duration=1000 // RATE, loop=0)
@@ -88,6 +92,11 @@ def _film(images: list[Image.Image], path: Path) -> None:
 
 def _frame(made: Animation, i: int) -> Image.Image:
     made.draw(i)
+    if (
+        made.figure.get_layout_engine() is not None
+    ):  # places are those of the first frame: nothing shakes
+        made.figure.draw_without_rendering()
+        made.figure.set_layout_engine("none")
     buffer = BytesIO()
     made.figure.savefig(buffer, format="png")
     return Image.open(buffer).convert("RGB")

@@ -13,9 +13,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from diffmicro.devices import gripper
+from diffmicro.devices.gripper import lumped
 from diffmicro.plot.design import AFTER, mark_fragile, optima
+from diffmicro.plot.stage import GREEN, INK, scale_bar
 
 MM, UN = 1e3, 1e6
 PATH_POINTS = 80
@@ -120,16 +123,24 @@ def animation(
     each = -(-PATH_POINTS // (frames - 1))
     forces = np.linspace(0.0, _last_force(design, setting), each * (frames - 1) + 1)
     path = gripper.simulate(design, setting, forces=forces)
-    drawing = Figure(figsize=(5.2, 5.6), layout="constrained")
+    drawing = Figure(figsize=(5.6, 6.0), layout="constrained", dpi=100)
     FigureCanvasAgg(drawing)
     axes = drawing.subplots()
     mechanism(axes, design, path, 0, "0.8", mirror=True)
     reach = 1.15 * MM * float(np.nanmax(np.abs(np.asarray(path.arcs))))
-    axes.set(xlim=(-reach, reach), ylim=(-0.3 * reach, 1.7 * reach), aspect="equal")
-    axes.set(xlabel="x [mm]", ylabel="y [mm]")
+    axes.set(xlim=(-reach, reach), ylim=(-0.3 * reach, 1.75 * reach), aspect="equal")
+    axes.axis("off")
+    scale_bar(axes, (-0.95 * reach, -0.25 * reach), 0.4 * reach, 1 / MM)
+    top = MM * float(np.asarray(path.tip)[:, 1].max())
     if setting.object_half_width is not None:
         half = MM * float(setting.object_half_width)
-        axes.axvspan(-half, half, ymin=0.75, color="0.9", zorder=0)
+        size = (2 * half, 0.16 * reach)
+        axes.add_patch(
+            Rectangle(
+                (-half, top - size[1] / 2), *size, facecolor="#e3b778", edgecolor=INK, zorder=0
+            )
+        )
+        axes.text(0, top + 0.12 * reach, "object", ha="center", fontsize=8)
     shown: list[Any] = []
 
     def paint(frame: int) -> None:
@@ -139,9 +150,27 @@ def animation(
         shown.extend(mechanism(axes, design, path, at, BENT, mirror=True))
         tip = MM * np.asarray(path.tip[: at + 1])
         shown.extend(axes.plot(tip[:, 0], tip[:, 1], color=PATH, linewidth=1))
-        axes.set_title(f"{UN * forces[at]:.1f} uN, tip at {tip[-1, 0]:.3f} mm")
+        body = MM * np.asarray(path.configuration[at]).reshape(3, 3)[lumped.ACTUATED, :2]
+        size = 0.35 * reach * forces[at] / max(np.abs(forces).max(), 1e-300)
+        for side in (1, -1):
+            shown.append(_pull(axes, side * body[0], body[1], size))
+        grip = float(np.asarray(path.grip_force)[at])
+        words = [
+            f"force {UN * forces[at]:.1f} uN on each half",
+            f"jaws {2 * tip[-1, 0]:.3f} mm apart",
+        ]
+        if setting.object_half_width is not None:
+            words.append(f"grip {UN * grip:.1f} uN")
+        axes.set_title("   |   ".join(words), fontsize=9)
 
+    paint(0)
     return drawing, paint, frames
+
+
+def _pull(axes: Axes, x: float, y: float, size: float) -> Any:
+    """The arrow of the actuation force, which ends where it acts."""
+    look = dict(arrowstyle="-|>", color=GREEN, linewidth=2.2, shrinkA=0, shrinkB=0)
+    return axes.annotate("", (x, y), (x, y - size), arrowprops=look)
 
 
 def _last_force(design: gripper.Design, setting: gripper.Setting) -> float:

@@ -1,23 +1,22 @@
-"""Figures of the piezo legs: height over time, circular plots (Ryou 2014, Figs. 18-19), and an animation of
-all feet.
+"""Figures of the piezo legs: circular plots (Ryou 2014, Figs. 18-19), and an animation of the foot that bounces.
 
 A circular plot turns once per drive period; the distance from its center is the height, so repeating motions
-close on themselves and bounces stand at their phase. The other feet of the animation follow assumed
-mode shapes when the design has none, and the picture is labeled so.
+close on themselves and bounces stand at their phase. Left out: the other feet, which the model has no ground for.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.patches import Polygon, Rectangle
 from matplotlib.projections.polar import PolarAxes
 
 from diffmicro.devices import legs
 from diffmicro.devices.legs.feet import HEXAPOD_SHAPES
+from diffmicro.plot.stage import BLUE, GREEN, GROUND, INK, ORANGE, PALE, pace
 
-FOOT, DRIVE, GROUND = "#c44e00", "#7a7a7a", "#3a3a3a"
+FOOT = ORANGE
 
 
 def circular(
@@ -45,46 +44,56 @@ def feet_heights(design: legs.Design, setting: legs.Setting, path: legs.Trajecto
 def animation(
     design: legs.Design, setting: legs.Setting, frames: int
 ) -> tuple[Figure, Callable[[int], None], int]:
-    """All feet over two drive periods of the steady motion: figure, function that draws a frame, their number."""
+    """The bouncing foot over two drive periods of the steady motion: figure, painter, number of frames."""
     response = legs.respond(design, setting, throw=False)
     path = legs.simulate(design, setting, periods=2, start=response.state)
-    time = np.linspace(0, 2 / float(setting.drive_frequency), frames)
-    motion = feet_heights(design, setting, path)
-    heights = _resampled(path, motion, time)
-    voltage = _resampled(path, np.asarray(path.voltage)[:, None], time)[:, 0]
-    feet = heights.shape[1]
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    duration = 2 / float(setting.drive_frequency)
+    time = np.linspace(0, duration, frames)
+    known = np.asarray(path.time)
+    height = 1e6 * np.asarray(path.height)
+    at, voltage = (np.interp(time, known, v) for v in (height, np.asarray(path.voltage)))
+    touches = np.asarray(path.in_contact)[np.searchsorted(known, time).clip(0, len(known) - 1)]
+    figure = Figure(figsize=(7.2, 4.4), layout="constrained", dpi=100)
     FigureCanvasAgg(figure)
-    stage, trace = figure.subplots(2, 1, height_ratios=(2, 1))
-    top = 1.15e6 * max(motion.max(), 1e-7)
-    stage.set(xlim=(-0.7, feet - 0.3), ylim=(-0.12 * top, top), ylabel="height [um]")
-    stage.axhspan(-0.12 * top, 0, color="0.8")
-    words = "" if design.mode_shape is not None else "; other feet: assumed mode shapes"
-    stage.set_title(f"foot 1 bounces{words}", fontsize=9)
-    stage.set_xticks(range(feet), [f"foot {i + 1}" for i in range(feet)])
-    stems = stage.vlines(np.arange(feet), 0, heights[0] * 1e6, color=DRIVE, linewidth=1)
-    colors = [FOOT] + [DRIVE] * (feet - 1)
-    dots = stage.scatter(np.arange(feet), heights[0] * 1e6, c=colors, s=90, marker="s", zorder=3)
+    axes = figure.subplot_mosaic("AB;AC", width_ratios=(1, 2))
+    stage, trace, drive = axes["A"], axes["B"], axes["C"]
+    top = 1.6 * max(float(height.max()), 0.1)
+    stage.set(xlim=(0, 1), ylim=(-0.15 * top, top), ylabel="height of the foot [um]", xticks=[])
+    stage.axhspan(-0.15 * top, 0, color=GROUND)
+    stage.axhline(0, color=INK, linewidth=1)
+    leg = Polygon(_leg(at[0], top), closed=True, facecolor=BLUE, edgecolor=INK)
+    stage.add_patch(
+        Rectangle((0.06, 0.84 * top), 0.88, 0.12 * top, facecolor="0.75", edgecolor=INK)
+    )
+    stage.text(0.5, 0.9 * top, "body", ha="center", va="center", fontsize=8)
+    stage.add_patch(leg)
     # The curve on the motion's own points: impacts lie between frames.
-    trace.plot(1e3 * np.asarray(path.time), 1e6 * motion[:, 0], color=FOOT, linewidth=1)
-    trace.axhline(0, color=GROUND, linewidth=0.8)
-    trace.set(xlabel="time [ms]", ylabel="foot 1 [um]")
-    (now,) = trace.plot([0], [1e6 * heights[0, 0]], "o", color=FOOT)
-    text = stage.text(0.99, 0.95, "", transform=stage.transAxes, ha="right", va="top", fontsize=9)
+    trace.plot(1e3 * known, height, color=ORANGE, linewidth=1.4)
+    trace.axhline(0, color=INK, linewidth=0.8)
+    trace.fill_between(
+        1e3 * known, 0, height.max(), where=np.asarray(path.in_contact) > 0, color=PALE, zorder=0
+    )
+    trace.set(ylabel="height [um]", xlim=(0, 1e3 * duration))
+    drive.plot(1e3 * known, np.asarray(path.voltage), color=GREEN, linewidth=1.4)
+    drive.set(ylabel="voltage [V]", xlabel="time [ms]", xlim=(0, 1e3 * duration))
+    (now,) = trace.plot([], [], "o", color=ORANGE)
+    (driven,) = drive.plot([], [], "o", color=GREEN)
+    slow = pace(duration, frames)
+    mean = f"mean height {1e6 * float(response.mean_height):.1f} um"
 
     def draw(frame: int) -> None:
-        at = 1e6 * heights[frame]
-        dots.set_offsets(np.column_stack([np.arange(feet), at]))
-        stems.set_segments([np.array([[i, 0.0], [i, h]]) for i, h in enumerate(at)])
-        now.set_data([1e3 * time[frame]], [at[0]])
-        text.set_text(f"{1e3 * time[frame]:5.1f} ms, {voltage[frame]:+5.1f} V")
+        leg.set_xy(_leg(at[frame], top))
+        leg.set_facecolor(ORANGE if touches[frame] or at[frame] < 0.005 * top else BLUE)
+        now.set_data([1e3 * time[frame]], [at[frame]])
+        driven.set_data([1e3 * time[frame]], [voltage[frame]])
+        figure.suptitle(f"{1e3 * time[frame]:.1f} ms ({slow})   |   {mean}", fontsize=9)
 
     draw(0)
     return figure, draw, frames
 
 
-def _resampled(path: Any, values: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Values at other times, by straight lines between the steps."""
-    known = np.asarray(path.time)
-    columns = [np.interp(time, known, column) for column in values.T]
-    return np.stack(columns, axis=1)
+def _leg(height: float, top: float) -> list[tuple[float, float]]:
+    """A leg from the body, which hangs, to its foot: the sum of all modes is its height."""
+    knee, foot = 0.84 * top, height
+    return [(0.42, knee), (0.58, knee), (0.54, foot + 0.05 * top), (0.62, foot), (0.38, foot),
+            (0.46, foot + 0.05 * top)]  # fmt: skip

@@ -1,65 +1,107 @@
-"""Drawings of the stick-slip drive: motion, where contacts slide, force over stroke, an animation.
+"""The stick-slip drive at work: runner, hemispheres and sensor, their way over time, the springs of the contacts.
 
-The animation shows runner, hemispheres and sensor with displacements exaggerated, and below it the springs of
-both contacts: force over friction limit from the middle of the contact outwards. The picture of stick and slip
-needs law mdr. Left out: normal deformation to scale.
+Displacements are drawn larger than the robot, with a scale bar of their own; the back step, which is over in a
+moment, is shown slower than the rest. Below, the force of each spring over its friction limit, from the middle of
+the contact outwards: what slides is at one. The springs need law mdr. Left out: normal deformation to scale.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
 from diffmicro.devices import stickslip
+from diffmicro.plot.stage import BLUE, GREEN, INK, ORANGE, scale_bar
 
 GROUPS = ("two upper contacts", "four lower contacts")
+PLACES = ((-1.8, 1.0, 0), (1.8, 1.0, 0), (-2.3, -1, 1), (-1.3, -1, 1), (1.3, -1, 1), (2.3, -1, 1))
+"""Where the hemispheres are drawn, and of which group they are."""
+
+PERIODS, STROKE = 3, 1.2
+"""Periods from rest, and the drawn way of a full stroke."""
+
+NM = 1e9
 
 
 def animation(
     design: stickslip.Design, setting: stickslip.Setting, frames: int
 ) -> tuple[Figure, Callable[[int], None], int]:
-    """Two periods from rest: runner, hemispheres, sensor, and the springs of both contacts."""
-    path = stickslip.simulate(design, replace(setting, law="mdr"), periods=2)
-    time = np.asarray(path.time)
-    shown = np.searchsorted(time, np.linspace(time[0], time[-1], frames))
-    scale = 0.6 / float(setting.amplitude)  # drawn way of a full stroke
-    figure = Figure(figsize=(7.0, 5.0), layout="constrained")
+    """Three periods from rest: figure, function that draws a frame, number of frames."""
+    path = stickslip.simulate(design, replace(setting, law="mdr"), periods=PERIODS)
+    time, place = np.asarray(path.time), np.asarray(path.position)
+    drive, sliding = np.asarray(path.drive), np.asarray(path.sliding)
+    shown = _frames(time, drive[:, 0], frames)
+    zoom = STROKE / float(setting.amplitude)
+    figure = Figure(figsize=(7.2, 6.0), layout="constrained", dpi=100)
     FigureCanvasAgg(figure)
-    side, below = figure.subplots(2, 1, gridspec_kw={"height_ratios": [3, 2]})
+    side, course, springs = figure.subplots(3, 1, height_ratios=(1.7, 1.2, 1))
+    course.plot(1e3 * time, NM * drive[:, 0], color=ORANGE, linewidth=1.2, label="hemispheres")
+    course.plot(1e3 * time, NM * place, color=BLUE, linewidth=1.6, label="runner")
+    course.set(xlabel="time [ms]", ylabel="place [nm]", xlim=(0, 1e3 * time[-1]))
+    course.legend(frameon=False, fontsize=8, loc="upper left")
+    mark = course.axvline(0, color=INK, linewidth=1.0)
+    radius = np.linspace(0, 1, sliding.shape[2])
     lines = []
-    radius = np.linspace(0, 1, np.asarray(path.sliding).shape[2])
-    for name in GROUPS:
-        lines += below.plot(radius, 0 * radius, label=name)
-    below.set(ylim=(-1.1, 1.1), xlabel="radius / contact radius", ylabel="force / limit")
-    below.legend(frameon=False, fontsize=8)
+    for name, color in zip(GROUPS, (GREEN, ORANGE), strict=True):
+        lines += springs.plot(radius, 0 * radius, color=color, label=name)
+    springs.set(ylim=(-1.15, 1.15), xlabel="radius over contact radius", ylabel="force over limit")
+    springs.legend(
+        frameon=False, fontsize=8, loc="lower center", ncols=2, bbox_to_anchor=(0.5, 0.98)
+    )
+    speed = np.gradient(drive[:, 0])
 
     def draw(frame: int) -> None:
         n = int(shown[frame])
-        x = scale * float(path.position[n])
         side.clear()
-        side.set(xlim=(-4, 5), ylim=(-2, 2), aspect="equal", title=f"{1e3 * time[n]:.2f} ms")
-        side.axis("off")
-        side.add_patch(Rectangle((x - 3, -0.5), 6, 1, color="0.75"))
-        for place, height, group in (
-            (-1.5, 1.0, 0),
-            (1.5, 1.0, 0),
-            (-2, -1, 1),
-            (-1, -1, 1),
-            (1, -1, 1),
-            (2, -1, 1),
-        ):
-            shift = scale * float(path.drive[n, group])
-            side.add_patch(Circle((place + shift, height), 0.5, color="crimson", alpha=0.7))
-        side.plot(
-            np.linspace(x + 3, 5, 9),
-            0.2 * np.array([0, 0, 1, -1, 1, -1, 1, 0, 0]),
-            "k",
-            linewidth=1,
-        )
+        _stage(side, zoom, place.max())
+        _robot(side, zoom * place[n], zoom * drive[n], np.sign(speed[n]))
+        slides = np.abs(sliding[n]).min() > 0.999
+        word = "contacts carry the runner" if speed[n] >= 0 else "the back step begins"
+        word = "all contacts slide" if slides else word
+        time_now = f"{1e3 * time[n]:.3f} ms (back steps shown slower)"
+        side.set_title(f"{time_now}   |   runner {NM * place[n]:+.1f} nm   |   {word}", fontsize=9)
+        mark.set_xdata([1e3 * time[n]] * 2)
         for group, line in enumerate(lines):
-            line.set_ydata(np.asarray(path.sliding)[n, group])
+            line.set_ydata(sliding[n, group])
 
+    draw(0)
     return figure, draw, frames
+
+
+def _frames(time: np.ndarray, drive: np.ndarray, count: int) -> np.ndarray:
+    """Steps to show: half by the time that passes, half by the way of the drive, so that back steps are seen."""
+    passed = (time - time[0]) / (time[-1] - time[0])
+    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(drive)))])
+    clock = 0.5 * passed + 0.5 * way / max(way[-1], 1e-300)
+    return np.searchsorted(clock, np.linspace(0, 1, count)).clip(0, len(time) - 1)
+
+
+def _stage(axes: Axes, zoom: float, farthest: float) -> None:
+    """What stands still: the wall of the sensor, a mark where the runner began, a scale bar of displacements."""
+    wall = 5.2 + zoom * farthest
+    axes.set(xlim=(-5, wall + 0.6), ylim=(-2.2, 2.0), aspect="equal")
+    axes.axis("off")
+    axes.plot([-3.4, -3.4], [-0.9, 0.9], color="0.5", linewidth=1, linestyle=":")
+    axes.plot([wall, wall], [-0.7, 0.7], color=INK, linewidth=3)
+    axes.text(wall, 0.85, "sensor", ha="center", fontsize=8)
+    scale_bar(axes, (-4.8, -2.1), 2.0, 1 / zoom)
+
+
+def _robot(axes: Axes, place: float, drive: np.ndarray, way: float) -> None:
+    """Runner, hemispheres with the way they move, and the spring of the sensor."""
+    axes.add_patch(Rectangle((place - 3.4, -0.5), 6.8, 1, facecolor=BLUE, edgecolor=INK))
+    axes.text(place, 0, "runner", color="white", ha="center", va="center", fontsize=9)
+    for x, y, group in PLACES:
+        center = (x + drive[group], y)
+        axes.add_patch(Circle(center, 0.5, facecolor=ORANGE, edgecolor=INK, alpha=0.9))
+    if way:
+        arrow = dict(arrowstyle="-|>", color=ORANGE, linewidth=2)
+        x = float(drive[0])
+        axes.annotate("", (x + 0.8 * way, 1.8), (x - 0.8 * way, 1.8), arrowprops=arrow)
+    wave = 0.2 * np.array([0, 0, 1, -1, 1, -1, 1, 0, 0])
+    across = np.linspace(place + 3.4, axes.get_xlim()[1] - 0.6, 9)
+    axes.plot(across, wave, color=INK, linewidth=1.2)

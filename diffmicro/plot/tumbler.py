@@ -13,6 +13,7 @@ from diffmicro.devices import tumbler
 from diffmicro.devices.tumbler.body import body_outline
 from diffmicro.devices.tumbler.path import Trajectory
 from diffmicro.devices.tumbler.state import FACE, FLIGHT, PIECE
+from diffmicro.plot.stage import GROUND, pace, scale_bar
 
 BODY, HULL, ADHESION, FIELD, MAGNET = "#9fb8cc", "#345", "#c44e00", "#1a7f37", "#7a1fa2"
 NAMES = {FLIGHT: "flight", PIECE: "edge", FACE: "face"}
@@ -25,10 +26,8 @@ def section(design: tumbler.Design, roll: float, position: float, height: float)
     return np.stack([position + x * cosine + z * sine, height - x * sine + z * cosine], axis=1)
 
 
-def draw_side(
-    axes: Axes, design: tumbler.Design, setting: tumbler.Setting, path: Trajectory, i: int
-) -> None:
-    """Side view along the axis of rolling, the incline drawn level, gravity as it points."""
+def draw_side(axes: Axes, design: tumbler.Design, path: Trajectory, i: int) -> None:
+    """Side view along the axis of rolling, the incline drawn level."""
     scale = 1e3
     corners = scale * section(design, path.roll[i], path.position[i], path.height[i])
     axes.fill(*corners.T, facecolor=BODY, edgecolor=HULL, linewidth=1.0)
@@ -47,15 +46,7 @@ def draw_side(
     _arrow(axes, (x, z), 0.55 * size * np.array([np.cos(angle), np.sin(angle)]), FIELD)
     angle = float(design.offset_angle) - path.roll[i]
     _arrow(axes, (x, z), 0.4 * size * np.array([np.cos(angle), np.sin(angle)]), MAGNET)
-    corner = (x - 0.95 * size, 1.2 * size)
-    down = -0.25 * size * np.array([np.sin(setting.incline), np.cos(setting.incline)])
-    _arrow(axes, corner, down, "0.3")
-    axes.text(corner[0] + down[0], corner[1] + down[1], "  g", color="0.3", fontsize=8)
-    axes.set_xlim(x - 1.1 * size, x + 1.1 * size)
-    axes.set_ylim(-0.55 * size, 1.3 * size)  # room for arrows below the ground
     axes.set_aspect("equal")
-    axes.set_xlabel("along the incline [mm]")
-    axes.set_ylabel("height [mm]")
 
 
 def _arrow(axes: Axes, start: Any, by: Any, color: str) -> None:
@@ -127,24 +118,50 @@ def at_times(path: Trajectory, times: np.ndarray) -> Trajectory:
 def animation(
     design: tumbler.Design, setting: tumbler.Setting, frames: int
 ) -> tuple[Figure, Callable[[int], None], int]:
-    """A turn of the field in the steady motion: side view, and distance and adhesion so far."""
+    """A turn of the field in the steady motion: the body on its way, and distance and adhesion so far."""
     response = tumbler.respond(design, setting, throw=False)
     path = tumbler.simulate(design, setting, turns=1.0, start=response.state)
     even = at_times(path, np.linspace(path.time[0], path.time[-1], frames))
-    figure = Figure(figsize=(8.0, 4.2), layout="constrained", dpi=100)
+    figure = Figure(figsize=(7.6, 4.6), layout="constrained", dpi=100)
     FigureCanvasAgg(figure)
-    axes = figure.subplot_mosaic("AAB;AAC")
+    axes = figure.subplot_mosaic("AA;BC", height_ratios=(1.7, 1))
+    slow = pace(float(path.time[-1] - path.time[0]), frames)
+    draw_path(axes["B"], path, BODY)
+    draw_adhesion(axes["C"], path)
+    (now,) = axes["B"].plot([], [], "o", color=HULL, markersize=5)
+    mark = axes["C"].axvline(0.0, color=HULL, linewidth=1.0)
 
     def draw(i: int) -> None:
-        for each in axes.values():
-            each.clear()
-        draw_side(axes["A"], design, setting, even, i)
-        legend(axes["A"])
+        side = axes["A"]
+        side.clear()
+        draw_side(side, design, even, i)
+        _stand(side, design, setting, path)
+        legend(side)
         name = NAMES.get(int(even.kind[i]), "face, one end loaded")
-        axes["A"].set_title(f"{1e3 * even.time[i]:.1f} ms, {name}", fontsize=9)
-        draw_path(axes["B"], path, "0.7")
-        axes["B"].plot(even.time[i], 1e3 * even.position[i], "o", color=FIELD)
-        draw_adhesion(axes["C"], path)
-        axes["C"].axvline(even.time[i], color=FIELD, linewidth=1.0)
+        speed = f"mean speed {1e3 * float(response.speed):.2f} mm/s"
+        time = f"{1e3 * (even.time[i] - even.time[0]):.0f} ms ({slow})"
+        side.set_title(f"{time}   |   on its {name}   |   {speed}", fontsize=9)
+        now.set_data([even.time[i]], [1e3 * even.position[i]])
+        mark.set_xdata([even.time[i]] * 2)
 
+    draw(0)
     return figure, draw, frames
+
+
+def _stand(axes: Axes, design: tumbler.Design, setting: tumbler.Setting, path: Trajectory) -> None:
+    """The whole way stays in view: where the body lay at first, the ground, gravity, a scale bar."""
+    size = 1e3 * float(np.hypot(design.length, design.thickness))
+    first = 1e3 * section(design, path.roll[0], path.position[0], path.height[0])
+    axes.fill(*first.T, facecolor="none", edgecolor="0.6", linewidth=0.8, linestyle=":")
+    low, high = (1e3 * float(f(path.position)) for f in (np.min, np.max))
+    axes.set_xlim(low - 0.85 * size, high + 0.85 * size)
+    axes.set_ylim(-0.5 * size, 1.25 * size)
+    axes.axhspan(-0.5 * size, 0.0, color=GROUND, zorder=0)
+    scale_bar(axes, (low - 0.8 * size, -0.42 * size), 0.6 * size, 1e-3)
+    corner = np.array([low - 0.7 * size, 1.1 * size])
+    down = 0.3 * size * np.array([-np.sin(setting.incline), -np.cos(setting.incline)])
+    _arrow(axes, corner, down, "0.3")
+    axes.text(corner[0] + 0.06 * size, corner[1] + down[1], "gravity", color="0.3", fontsize=8)
+    axes.set(xticks=[], yticks=[])
+    for spine in axes.spines.values():
+        spine.set_visible(False)

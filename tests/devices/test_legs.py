@@ -255,7 +255,7 @@ def test_animation_draws_every_frame():
     assert frames == 8
     for frame in range(frames):
         draw(frame)
-    assert len(figure.axes) == 2
+    assert len(figure.axes) == 3
 
 
 @pytest.mark.slow

@@ -1,10 +1,13 @@
 """Animations as files: what each ending holds, and what is refused."""
 
+import base64
 import dataclasses
 import errno
 import os
+import re
 import sys
 from collections import namedtuple
+from io import BytesIO
 
 import numpy as np
 import pytest
@@ -50,8 +53,16 @@ def test_a_strip_shows_eight_frames(toy, tmp_path):
         assert image.size == (400, 100)
 
 
+def test_a_page_holds_its_frames_and_a_slider(toy, tmp_path):
+    text = animate(toy, None, None, tmp_path / "toy.html", frames=5).read_text()
+    frames = re.findall(r'^(?:const frames = \[)?"([\w+/=]+)"', text, re.M)
+    images = [Image.open(BytesIO(base64.b64decode(frame))).convert("RGB") for frame in frames]
+    assert len({image.tobytes() for image in images}) == 5 and images[0].size == (100, 50)
+    assert 'max="4"' in text and "http" not in text
+
+
 def test_what_is_refused(toy, tmp_path):
-    with pytest.raises(ValueError, match="one of .gif, .mp4, .png"):
+    with pytest.raises(ValueError, match="one of .gif, .mp4, .html, .png"):
         animate(toy, None, None, tmp_path / "toy.avi")
     with pytest.raises(ValueError, match="from 2 to 2000"):
         animate(toy, None, None, tmp_path / "toy.gif", frames=1)

@@ -14,11 +14,11 @@ CASES = [dict(drag_ratio=0.7), dict(direction="ipi", law="dynamic", sliding_velo
 def test_animation_moves_the_probe(setting):
     setting = tribometer.published_setting(**setting)
     figure, draw, frames = animation(tribometer.published_design(), setting, 12)
-    body = figure.axes[0].patches[-1]
-    assert isinstance(body, Rectangle)
     places = []
     for frame in range(frames):
         draw(frame)
+        body = figure.axes[0].patches[-1]
+        assert isinstance(body, Rectangle)
         places.append(body.get_x() + body.get_width() / 2)
     assert frames == 12
     assert np.all(np.diff(places) > -1e-9) and places[-1] > places[0] + 1
