@@ -8,12 +8,13 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 RUN := .venv/bin/python
 READY := .venv/.ready
 
-.PHONY: help setup peers demo test test-all bench lint format docs wheel clean
+.PHONY: help setup peers demo test test-all fuzz bench lint format docs wheel clean
 
 help:
 	@echo "make demo      set up, then design a fast WRMMA that can be built (the main job)"
 	@echo "make test      set up, then run the fast tests"
 	@echo "make test-all  all tests, slow ones included"
+	@echo "make fuzz      random inputs of every device, ARGS=\"wrmma --count 100000\""
 	@echo "make bench     speed, as ratios to C compiled on this machine"
 	@echo "make lint      ruff and pyright"
 	@echo "make format    let ruff rewrite the files"
@@ -43,6 +44,9 @@ test: $(READY)
 
 test-all: peers
 	$(RUN) -m pytest -m "slow or not slow" $(ARGS)
+
+fuzz: $(READY)
+	$(RUN) -m tests.fuzz $(ARGS)
 
 bench: peers
 	$(RUN) -m benchmarks $(ARGS)

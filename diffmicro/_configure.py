@@ -96,6 +96,13 @@ def configure(*, double: bool | None = None, devices: int | None = None) -> Conf
     )
 
 
+def has_started() -> bool:
+    """Whether a backend of JAX runs in this process, so that flags come too late."""
+    from jax._src import xla_bridge
+
+    return xla_bridge.backends_are_initialized()
+
+
 def _mend_arctan() -> None:
     """Programs that are compiled for CPUs from now on have an arctan that is right in wide vectors."""
     import jax.numpy as jnp
@@ -141,9 +148,7 @@ def _merged(present: str, missing: tuple[str, ...]) -> str:
 
 def _obstacle(present: str, missing: tuple[str, ...]) -> str | None:
     """Why the missing flags cannot be added, with the remedy; None when they can."""
-    from jax._src import xla_bridge
-
-    if xla_bridge.backends_are_initialized():
+    if has_started():
         return (
             "too late, JAX has started and no longer reads XLA_FLAGS; time loops will be slow "
             f"({' '.join(missing)} not set). Call it before the first JAX calculation."

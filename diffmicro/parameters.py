@@ -60,7 +60,9 @@ class Parameter(NamedTuple):
         """Whether an array of this shape may be the value."""
         return any(
             len(shape) == len(own)
-            and all(isinstance(n, str) or n == m for n, m in zip(own, shape, strict=True))
+            and all(
+                m > 0 if isinstance(n, str) else n == m for n, m in zip(own, shape, strict=True)
+            )
             for own in self.shapes
         )
 
@@ -85,8 +87,8 @@ def parameter(
 
     The range is [low, high], or (above, high]. `words` are the values of a static field that takes words.
     `whole`: a static whole number. The default of a vector or table is a tuple. `shapes` lists the shapes that
-    are allowed, the default's alone if not given; a size may be a name, which stands for any number. `unless`,
-    `needs`: see `Parameter`.
+    are allowed, the default's alone if not given; a size may be a name, which stands for any number from 1 on.
+    `unless`, `needs`: see `Parameter`.
     """
     shapes = (np.shape(default),) if shapes is None else shapes
     known = dict(meaning=meaning, unit=unit, symbol=symbol, source=source, high=high, words=words)
@@ -98,10 +100,21 @@ def parameter(
     return eqx.field(default=default, static=static, metadata={"parameter": known}, **options)
 
 
-def output(meaning: str, unit: str = "", *, default: Any = dataclasses.MISSING) -> Any:
-    """A field of a Response: meaning and unit ("-" for a pure number; none for what is no number to show)."""
+def output(
+    meaning: str,
+    unit: str = "",
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    default: Any = dataclasses.MISSING,
+) -> Any:
+    """A field of a Response: meaning and unit ("-" for a pure number; none for what is no number to show).
+
+    No response that is `ok` lies outside [low, high]: a share is between 0 and 1, a mass is not below 0.
+    """
     options = {} if default is dataclasses.MISSING else {"default": default}
-    return eqx.field(metadata={"parameter": dict(meaning=meaning, unit=unit)}, **options)
+    known = dict(meaning=meaning, unit=unit, low=low, high=high)
+    return eqx.field(metadata={"parameter": known}, **options)
 
 
 def _vector(value: Any) -> Any:
@@ -272,6 +285,11 @@ def valid(*trees: Any) -> Array:
             if value is not None and not known.words:
                 good = good & jnp.all(_inside(jnp.asarray(value), known, jnp))
     return good
+
+
+def within(value: Any, known: Parameter) -> bool:
+    """Whether known numbers are finite and in the range of their field."""
+    return bool(np.all(_inside(np.asarray(value, float), known, np)))
 
 
 def _inside(value: Any, known: Parameter, lib: Any) -> Any:

@@ -37,13 +37,20 @@ class Rule(NamedTuple):
 def check_point(where: str, rules: Sequence[Rule], design: Any, setting: Any) -> None:
     """Raise ValueError for numbers out of range and for the first rule that they break; traced values pass."""
     check(where, design, setting)
+    # Python's own numbers raise an error where arrays overflow.
+    arrays = jax.tree.map(_as_array, (design, setting))
     # Numbers stay numbers while something else is traced; `shard_map` knows no such mixture.
     numbers = nullcontext if mesh_axes() else jax.ensure_compile_time_eval
     for rule in rules:
-        with numbers():
-            kept = rule.test(design, setting)
-        if not is_traced(kept) and not np.all(np.asarray(kept)):
-            raise ValueError(f"{where}: {rule.message(design, setting)}")
+        with numbers(), np.errstate(all="ignore"):
+            kept = rule.test(*arrays)
+            broken = not is_traced(kept) and not np.all(np.asarray(kept))
+            if broken:
+                raise ValueError(f"{where}: {rule.message(*arrays)}")
+
+
+def _as_array(value: Any) -> Any:
+    return np.float64(value) if isinstance(value, float | int) else value
 
 
 def legal(rules: Sequence[Rule], design: Any, setting: Any) -> Array:

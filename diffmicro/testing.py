@@ -23,7 +23,7 @@ from jax.sharding import PartitionSpec
 from diffmicro._device import Device, contract_breaches
 from diffmicro.certificate import reason_text, value_and_gradient, verdict_word
 from diffmicro.devices import as_device
-from diffmicro.parameters import as_arrays, get, put
+from diffmicro.parameters import as_arrays, get, put, range_text, within
 from diffmicro.results import word, words
 
 WIDE = 1e-4
@@ -116,13 +116,15 @@ def pytrees_round_trip(trial: Trial) -> None:
 
 
 def ok_means_finite(trial: Trial) -> None:
-    """The case ends `ok`, and then every response that is calculated is finite."""
+    """The case ends `ok`, and then every response that is calculated is finite and in the range that it states."""
     response = trial.here[2]
     ended = word(response.result)
     assert ended == "ok", f"the case ends {ended}; choose a point with a smooth, steady response"
     for name in trial.device.usual_responses:
         value = np.asarray(getattr(response, name))
         assert np.isfinite(value).all(), f"{name} is {value} with status ok"
+        known = trial.device.responses[name]
+        assert within(value, known), f"{name} is {value}; it has to be {range_text(known)}"
 
 
 def gradient_is_the_slope_of_the_value(trial: Trial) -> None:

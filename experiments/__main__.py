@@ -2,7 +2,7 @@
 
 Each experiment writes NAME.json and NAME.png to DIR (default runs/experiments), and scoreboard.md
 is made anew from all the records there. --record also writes what was found into the table of expected
-verdicts and into docs/sources.md. Exit code 0 also when a statement is contradicted: that is a
+verdicts, into docs/sources.md and docs/gallery.md. Exit code 0 also when a statement is contradicted: that is a
 result. 2: unknown name.
 """
 
@@ -15,10 +15,10 @@ from pathlib import Path
 
 import diffmicro
 from diffmicro.command.codes import Code
-from experiments import known_experiments
+from experiments import gallery, known_experiments
 from experiments.outcome import write
 from experiments.progress import shown
-from experiments.scoreboard import kept, remember, scoreboard, sentence
+from experiments.scoreboard import expected, kept, remember, scoreboard, sentence
 
 OUT = Path("runs/experiments")
 
@@ -56,6 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
     (asked.out / "scoreboard.md").write_text(scoreboard(records))
     if asked.record:
         remember([r for r in records if r["experiment"] in names], list(known))
+        gallery.PAGE.write_text(gallery.gallery(expected()))
     print(sentence({r["experiment"]: kept(r) for r in records}))
     print(f"Records, figures and scoreboard.md are in {asked.out}.")
     return Code.OK

@@ -71,11 +71,11 @@ def sentence(table: Table) -> str:
 def scoreboard(records: Iterable[Mapping[str, Any]]) -> str:
     """A table in Markdown: a line an experiment, with the reason where the source is contradicted."""
     heads = ["experiment", "what", "verdict", *WORDS, "what contradicts"]
-    lines = [_row(heads), "|" + "---|" * len(heads)]
+    lines = [row(heads), "|" + "---|" * len(heads)]
     for known in records:
         number = counts([check["verdict"] for check in known["checks"]])
         cells = [known["experiment"], known["title"], known["verdict"]]
-        lines.append(_row([*cells, *(str(number[word]) for word in WORDS), known["reason"]]))
+        lines.append(row([*cells, *(str(number[word]) for word in WORDS), known["reason"]]))
     return "\n".join(lines) + "\n"
 
 
@@ -85,10 +85,10 @@ def page(table: Table) -> str:
     for name, known in table.items():
         lines += ["", f"### {name}: {known['title']}", "", f"{known['verdict'].capitalize()}.", ""]
         lines += [
-            _row(["place", "words", "statement", "stated", "here", "verdict"]),
+            row(["place", "words", "statement", "stated", "here", "verdict"]),
             "|" + "---|" * 6,
         ]
-        lines += [_row(_cells(s)) for s in known["statements"]]
+        lines += [row(_cells(s)) for s in known["statements"]]
     return "\n".join(lines) + "\n"
 
 
@@ -107,19 +107,20 @@ def _cells(s: Mapping[str, Any]) -> list[str]:
 def _totals(table: Table) -> list[str]:
     sources: dict[str, list[str]] = {}
     for name, known in table.items():
-        source = next(folder for folder in _SOURCES if name.startswith(folder))
+        source = next(folder for folder in NAMES if name.startswith(folder))
         sources.setdefault(source, []).extend(s["verdict"] for s in known["statements"])
-    lines = [_row(["source", *WORDS]), "|" + "---|" * (1 + len(WORDS))]
+    lines = [row(["source", *WORDS]), "|" + "---|" * (1 + len(WORDS))]
     for source, found in sources.items():
-        lines.append(_row([_SOURCES[source], *(str(n) for n in counts(found).values())]))
+        lines.append(row([NAMES[source], *(str(n) for n in counts(found).values())]))
     return lines
 
 
-def _row(cells: Iterable[str]) -> str:
+def row(cells: Iterable[str]) -> str:
+    """A row of a table in Markdown."""
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
-_SOURCES = {
+NAMES = {
     "nagy2012": "Nagy 2012",
     "xie2019": "Xie 2019",
     "ryou2014": "Ryou 2014",

@@ -19,7 +19,10 @@ import typer
 from diffmicro.command.app import app
 from diffmicro.devices import device
 from diffmicro.parameters import describe
+from diffmicro.reasons import REASONS
+from diffmicro.results import STATUS_WORDS
 from tools import pages, pictures, readme_picture
+from tools.fields import tabled
 from tools.mathml import mathml
 from tools.pages import FENCE, blocks, commands
 
@@ -168,7 +171,7 @@ def test_the_thread_of_the_readme_is_as_short_as_it_says():
 
 def test_every_picture_is_made_and_shown():
     """By a command of `tools/pictures.py`, or by the code of the page that shows it."""
-    known = set(pictures.PICTURES)
+    known = {*pictures.PICTURES, *(f"{name}.png" for name in pictures.PICTURED)}
     for page in PAGES:
         own = pages.shown(page) - known
         assert own <= pages.saved(page), f"{page.name} shows {own}, which its code does not save"
@@ -190,3 +193,26 @@ def test_formulas_are_math_elements():
     assert made.startswith("<math") and "\\" not in made
     with pytest.raises(ValueError, match="not known"):
         mathml(r"\(\nonsense x\)")
+
+
+def test_troubleshooting_has_every_status_and_every_reason():
+    text = (ROOT / "docs" / "troubleshooting.md").read_text()
+    words = [*STATUS_WORDS, *(reason.name for reason in REASONS)]
+    assert [word for word in words if f"\n| `{word}` |" not in text] == []
+    assert [reason.text for reason in REASONS if reason.text not in text] == []
+
+
+def test_fields_of_docstrings_become_tables():
+    text = "A thing.\n\nfirst: of two; it is: so. second, third: the\nothers. Left out: more."
+    rows = tabled(text, {"first", "second", "third"}).splitlines()[4:]
+    assert rows == [
+        "| `first` | of two; it is: so. |",
+        "| `second`, `third` | the others. Left out: more. |",
+    ]
+    assert tabled(text, {"first"}).count("|") == 9 and tabled(text, set()) == text
+
+
+def test_every_page_is_in_the_navigation():
+    listed = re.findall(r"^ +- (?:\w+: )?([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
+    there = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
+    assert sorted(listed) == sorted(there)

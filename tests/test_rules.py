@@ -80,3 +80,15 @@ def test_rules_of_a_robot_of_ones_own():
         robot.check("here", *heavy)
     with pytest.raises(ValueError, match="field"):  # ranges come first
         check_point("here", (rule,), heavy[0], wrmma.published_setting(field=-1.0))
+
+
+def test_a_rule_sees_numbers_that_overflow_instead_of_raising_an_error():
+    """Python's own numbers raise ZeroDivisionError and OverflowError."""
+    rule = Rule(lambda d, s: 1 / d.young < 1e300, lambda d, s: f"1 / young = {1 / d.young}")
+    robot = device("tribometer")
+    tiny = robot.published_design(young=5e-324)
+    with pytest.raises(ValueError, match="1 / young = inf"):
+        check_point("there", (rule,), tiny, robot.published_setting())
+    point = tiny, robot.published_setting(vibration_length=1e-7)
+    with pytest.raises(ValueError, match="vibration_length = 1e-07 m is not allowed"):
+        robot.check("there", *point)

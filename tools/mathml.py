@@ -13,8 +13,9 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.treeprocessors import Treeprocessor
 
-ACCENT = re.compile(r"<mover>(<mi>(?:\w|&#x\w+;)</mi><mo>&#x00(?:0A8|2D9);)")
-"""Dots over a letter, which else are as small as a limit."""
+DOTTED = re.compile(r"<mover><mi>(\w|&#x\w+;)</mi><mo>&#x00(0A8|2D9);</mo></mover>")
+DOTS = {"0A8": "&#x00308;", "2D9": "&#x00307;"}
+"""Dots over a letter become one letter with its dots: as a limit they are tiny without a font for formulas."""
 
 BRACKETS = {r"\(": (r"\)", "inline"), r"\[": (r"\]", "block")}
 
@@ -27,7 +28,11 @@ def mathml(text: str) -> str:
     made = convert(text[2:-2].strip(), display=display)
     if "<mi>\\" in made:  # a command that the converter does not know is left as its name
         raise ValueError(f"A formula has a command that is not known: {text}")
-    return ACCENT.sub(r'<mover accent="true">\1', made)
+    return DOTTED.sub(_dotted, made)
+
+
+def _dotted(found: re.Match[str]) -> str:
+    return f'<mi style="font-style: italic">{found[1]}{DOTS[found[2]]}</mi>'
 
 
 class Formulas(Treeprocessor):

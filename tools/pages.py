@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -65,8 +65,10 @@ def saved(page: Path) -> set[str]:
     return {name or other for name, other in SAVED.findall(text)}
 
 
-def session(page: Path, folder: Path) -> Iterator[str]:
-    """Run the page in a folder; yields what each command printed. The current folder is that one meanwhile.
+def session(page: Path, folder: Path) -> Generator[str]:
+    """Run the page in a folder, step by step; yields what each block of code and each command printed.
+
+    The current folder is that one meanwhile. A `text` block after code is what the code prints.
 
     Raises what the code raises, and `RuntimeError` for a command that ends with another code than 0.
     """
@@ -79,11 +81,16 @@ def session(page: Path, folder: Path) -> Iterator[str]:
         (folder / "examples").symlink_to(ROOT / "examples")
         for file in page.parent.glob("*.py"):
             (folder / file.name).symlink_to(file)
-        for block in blocks(page):
+        parts = blocks(page)
+        for block, after in zip(parts, [*parts[1:], Block("", "", "")], strict=True):
             if block.title:
                 (folder / block.title).write_text(block.text)
             elif block.language == "python":
-                exec(compile(block.text, str(page), "exec"), space)
+                with redirect_stdout(StringIO()) as printed:
+                    exec(compile(block.text, str(page), "exec"), space)
+                if after.language == "text" and printed.getvalue() != after.text:
+                    raise RuntimeError(f"{page}: it prints\n{printed.getvalue()}")
+                yield printed.getvalue()
             for line in filter(runs, commands_of(block)):
                 output = StringIO()
                 if line.startswith("printf "):

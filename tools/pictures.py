@@ -7,11 +7,13 @@ to make all anew.
 import shlex
 import shutil
 import sys
+from collections.abc import Iterable
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from experiments.gallery import PICTURED
 from tools.pages import ROOT, session, shown
 
 FOLDER = ROOT / "docs" / "pictures"
@@ -69,21 +71,38 @@ def main() -> int:
         if code:
             print(output.getvalue())
             return code
+    of_experiments(name for name in PICTURED if not (FOLDER / f"{name}.png").exists())
+    known = {*PICTURES, *(f"{name}.png" for name in PICTURED)}
     for page in sorted((ROOT / "docs").glob("*.md")):
-        missing = {name for name in shown(page) - set(PICTURES) if not (FOLDER / name).exists()}
+        missing = {name for name in shown(page) - known if not (FOLDER / name).exists()}
         if missing:
             print(f"{', '.join(sorted(missing))}: docs/{page.name}", flush=True)
             run_page(page, missing)
     return 0
 
 
+def of_experiments(names: Iterable[str]) -> None:
+    """Run experiments for their figures."""
+    from experiments import known_experiments
+    from experiments.outcome import write
+
+    for name in names:
+        print(f"{name}.png: python -m experiments {name}", flush=True)
+        experiment = known_experiments()[name]
+        with TemporaryDirectory() as folder:
+            write(name, experiment, experiment.run(), Path(folder))
+            shutil.copy(Path(folder) / f"{name}.png", FOLDER)
+
+
 def run_page(page: Path, wanted: set[str]) -> None:
-    """Run the page and keep the pictures that it shows."""
-    with TemporaryDirectory() as folder:
-        for _ in session(page, Path(folder)):
-            pass
-        for name in wanted:
-            shutil.copy(Path(folder) / name, FOLDER / name)
+    """Run the page until its pictures are there, and keep them."""
+    with TemporaryDirectory() as name:
+        folder, steps = Path(name), session(page, Path(name))
+        while not all((folder / picture).exists() for picture in wanted):
+            next(steps)
+        steps.close()
+        for picture in wanted:
+            shutil.copy(folder / picture, FOLDER / picture)
 
 
 if __name__ == "__main__":

@@ -171,6 +171,10 @@ def sweep(
     steps: Steps = None,
     precision: Precision = 64,
     workers: Annotated[int, typer.Option(help="Processes that share the points.")] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="The workers of a dask scheduler, or scheduler.json."),
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the sweep that did not end.")
     ] = False,
@@ -198,7 +202,7 @@ def sweep(
     start_program(precision)
     draw, part = draw_of(random, sobol, seed), shard_of(shard)
     options = Options(
-        out, carry, plot, response, workers, resume, draw, part, dry_run, data, grad, of
+        out, carry, plot, response, workers, resume, draw, part, dry_run, data, grad, of, cluster
     )
     return run_sweep(device, given_words(pairs, method, steps), options)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from diffmicro._device import Device
+from diffmicro._extras import MissingPackage
 from diffmicro._files import complaint_of
 from diffmicro.command import words
 from diffmicro.command.axes import boxes, check_points, ends_of, grid_axes
@@ -27,6 +28,7 @@ from diffmicro.command.progress import counted, duration, progress
 from diffmicro.command.words import BadInput
 from diffmicro.devices import OWN
 from diffmicro.sweep import (
+    ClusterError,
     Shard,
     Store,
     StoreError,
@@ -40,6 +42,7 @@ from diffmicro.sweep import (
     sweep,
     writer,
 )
+from diffmicro.sweep.cluster import check_installed
 from diffmicro.sweep.cost import Cost, cost_of
 from diffmicro.sweep.plan import Job, fingerprint
 from diffmicro.sweep.record import SHARD, keep, record_of, recorded
@@ -75,6 +78,7 @@ class Options(NamedTuple):
     data: Path | None = None
     grad: str | None = None
     of: str | None = None
+    cluster: str | None = None
 
 
 def draw_of(random: int | None, sobol: int | None, seed: int) -> Draw | None:
@@ -109,7 +113,7 @@ def run_sweep(device: str, given: Mapping[str, str], options: Options) -> int:
     file, store = plan.file, Store(beside(options.out), options.resume)
     if options.resume and _done_already(file, store):
         return Code.OK
-    parts = sweep(module, plan.axes, workers=options.workers, store=store, **plan.asked)
+    parts = sweep(module, plan.axes, **plan.processes, store=store, **plan.asked)
     pieces: list[Table] = []
     code, problem = Code.OK, ""
     try:
@@ -123,11 +127,12 @@ def run_sweep(device: str, given: Mapping[str, str], options: Options) -> int:
         code, problem = Code.DIED, str(death)
     except StoreError as complaint:
         raise BadInput(str(complaint)) from None
+    except ClusterError as complaint:
+        raise BadInput(f"{complaint}{_kept(store, pieces)}") from None
     except ValueError as complaint:
         raise words.refusal(module, complaint, plan.start.numerics) or complaint from None
     except OSError as full:
-        kept = f" What is finished is in {store.path}: --resume goes on from there."
-        raise BadInput(f"{complaint_of(full)}{kept if pieces else ''}") from None
+        raise BadInput(f"{complaint_of(full)}{_kept(store, pieces)}") from None
     if store.kept:
         note(f"{store.kept} finished chunks were there already.")
     if store.torn:
@@ -137,18 +142,23 @@ def run_sweep(device: str, given: Mapping[str, str], options: Options) -> int:
     if not code:
         store.remove()
         return code
-    kept = f" What is finished is in {store.path}: --resume goes on from there." if pieces else ""
-    print(f"diffmicro: {problem}{kept}", file=sys.stderr)
+    print(f"diffmicro: {problem}{_kept(store, pieces)}", file=sys.stderr)
     return code
 
 
+def _kept(store: Store, pieces: list[Table]) -> str:
+    return f" What is finished is in {store.path}: --resume goes on from there." if pieces else ""
+
+
 class _Plan(NamedTuple):
-    """A sweep in the words of `sweep.sweep`: axes, as a job, the point at their start, all else; its file."""
+    """A sweep in the words of `sweep.sweep`: axes, as a job, the point at their start, all else; who calculates;
+    its file."""
 
     axes: Mapping[str, Any]
     job: Job
     start: words.Point
     asked: dict[str, Any]
+    processes: dict[str, Any]
     file: "_File"
 
 
@@ -168,17 +178,12 @@ def _planned(module: Device, device: str, given: Mapping[str, str], options: Opt
         raise BadInput(str(complaint)) from None
     wanted = words.names(options.response, words.responses(module), "response") or None
     wrt, of = words.derivatives(options.grad, options.of, module)
-    if wrt and carry != "none":
-        raise BadInput(
-            f"--grad with --carry {carry}: points that start from the state of a neighbor have no "
-            "gradients here. Leave one of the two out."
-        )
     # With a value of each axis: a device may derive what is not given from what is.
     first = {key: values[0] for key, values in ends.items()}
     start = words.point(module, fixed | first)
     note_cautions(module, start, axes)
     check_points(module, ends, start, wrt)
-    _check_workers(options.workers, axes, carry)
+    processes = _processes(options, axes)
     held = dict(design=start.design, setting=start.setting, responses=wanted, carry=carry)
     held |= dict(wrt=wrt, of=of)
     job = job_of(module, axes, numerics=start.numerics, paired=paired, **held)  # type: ignore[arg-type]
@@ -196,7 +201,7 @@ def _planned(module: Device, device: str, given: Mapping[str, str], options: Opt
     said = _words(device, given, options)
     file = _File(options.out, points, mark, options.plot, title, said, measured)
     asked = held | {"paired": paired, "shard": shard} | dict(start.numerics)
-    return _Plan(axes, job, start, asked, file)
+    return _Plan(axes, job, start, asked, processes, file)
 
 
 def _words(device: str, given: Mapping[str, str], options: Options) -> str:
@@ -295,10 +300,26 @@ def _check_place(path: Path) -> None:
         raise BadInput(f"The folder {path.parent} may not be written to.")
 
 
-def _check_workers(workers: int, axes: Mapping[str, Any], carry: str) -> None:
-    """`BadInput` for no processes; a note where there are more than help."""
+def _processes(options: Options, axes: Mapping[str, Any]) -> dict[str, Any]:
+    """Who calculates, in the words of `sweep.sweep`. `BadInput` for no processes; a note where there are more than
+    help, or fewer than wanted."""
+    workers, carry = options.workers, options.carry
     if workers < 1:
         raise BadInput(f"--workers {workers} is not allowed; it has to be at least 1.")
+    if options.cluster is not None:
+        if workers > 1:
+            raise BadInput("--workers starts processes here, --cluster takes others; give one.")
+        try:
+            check_installed("--cluster")
+        except MissingPackage as missing:
+            raise BadInput(str(missing)) from None
+        return {"cluster": options.cluster}
+    if workers > 1:
+        try:
+            check_installed(f"--workers {workers}")
+        except MissingPackage as missing:
+            note(f"{missing} One process calculates all.")
+            return {"workers": 1}
     most = processors()
     if workers > most:
         note(f"{workers} processes share {most} processors; more than {most} are not faster.")
@@ -308,6 +329,7 @@ def _check_workers(workers: int, axes: Mapping[str, Any], carry: str) -> None:
             f"With --carry {carry} these words make {walks} walk{'s' if walks > 1 else ''} along "
             f"{next(iter(axes))}, each in one process; more than {walks} are not faster."
         )
+    return {"workers": workers}
 
 
 def processors() -> int:

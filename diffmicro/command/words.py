@@ -412,8 +412,8 @@ def _array(known: Parameter, value: Any) -> Any:
             return numbers.reshape(sizes)
         if numbers.ndim == 0 and len(shape) == 1 and not sizes:
             return numbers.reshape(1)
-    count = f"{numbers.size} number{'s' if numbers.size > 1 else ''}"
-    count = count if numbers.size else "rows of unlike lengths"
+    count = f"{numbers.size} number{'s' if numbers.size != 1 else ''}"
+    count = "rows of unlike lengths" if numbers.shape == (0, 0, 0) else count
     raise BadInput(
         f"{known.name} = {value} has {count}; it needs {known.size}: numbers separated by commas, rows "
         "by semicolons."

@@ -45,3 +45,8 @@ def window_mean(
     end, means = loops.scan(batch, jax.lax.stop_gradient(start), None, length=BATCHES)
     spread = jnp.std(means) * (BATCHES / (BATCHES - 1)) ** 0.5 / BATCHES**0.5
     return WindowMean(jnp.mean(means), spread, end)
+
+
+def share(spent: Array, whole: Array | float) -> Array:
+    """Share of the whole time that was spent; the sum of all its parts may exceed it by a rounding."""
+    return jnp.minimum(spent / whole, 1.0)

@@ -183,20 +183,23 @@ def _response_class(name: str, motion: Motion, responses: Mapping[str, Observer]
             there = f"{what.split()[0]}s are {', '.join(known)}" if known else "there is none"
             raise MotionError(f"{name}.{key}: {observer.name!r} is no {what}; {there}.")
     fields: dict[str, Any] = {
-        key: output(o.meaning(motion), o.unit(motion)) for key, o in responses.items()
+        key: output(o.meaning(motion), o.unit(motion), low=o.low, high=o.high)
+        for key, o in responses.items()
     }
     drifts = [key for key, o in responses.items() if isinstance(o, Drift)]
     for key in drifts[:1]:
         meaning = f"standard error of {key} when it is a mean over a window, else 0"
-        fields[f"{key}_spread"] = output(meaning, responses[key].unit(motion))
+        fields[f"{key}_spread"] = output(meaning, responses[key].unit(motion), low=0)
     own = dict(
         period_multiple=output(
-            "period of the motion in drive periods; 0 when it is not periodic", "-"
+            "period of the motion in drive periods; 0 when it is not periodic", "-", low=0
         ),
-        multiplier=output("largest modulus of the Floquet multipliers", "-"),
+        multiplier=output("largest modulus of the Floquet multipliers", "-", low=0),
         result=output("how the calculation ended"),
-        residual=output("distance after one period of the motion from where it began", "-"),
-        margin=output("time to the nearest change of the sequence of modes, over the period", "-"),
+        residual=output("distance after one period of the motion from where it began", "-", low=0),
+        margin=output(
+            "time to the nearest change of the sequence of modes, over the period", "-", low=0
+        ),
         state=output("state at the start of a period, to start a neighboring calculation from"),
     )
     for key in fields.keys() & own.keys():

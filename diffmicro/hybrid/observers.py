@@ -6,6 +6,7 @@ every device reports: the time at rest and the margin.
 
 import abc
 import dataclasses
+import math
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -29,6 +30,8 @@ class Observer(abc.ABC):
     """Whether it adds up from period to period, and is reported per period of the drive."""
     method = ""
     """The method of the motion that it looks at contacts by, if it does."""
+    low, high = -math.inf, math.inf
+    """What it lies between."""
 
     @abc.abstractmethod
     def unit(self, motion: Motion) -> str:
@@ -87,6 +90,7 @@ class Count(Observer):
     """Events of a contact per period."""
 
     per_period = True
+    low = 0.0
     method = "event"
 
     def known(self, motion: Motion) -> tuple[str, list[str]]:
@@ -111,6 +115,7 @@ class Share(Observer):
     """Share of the time in which a contact is closed, or sticks."""
 
     per_period = True
+    low, high = 0.0, 1.0
     method = "holds"
 
     def known(self, motion: Motion) -> tuple[str, list[str]]:

@@ -189,6 +189,7 @@ def _in_si(
     numbers = {}
     for i, (key, o) in enumerate(zip(robot.names, robot.observers, strict=True)):
         seen = _observed(orbit).seen[i] / (orbit.periods if o.per_period else 1)
+        seen = jnp.minimum(seen, o.high)  # a sum of shares may exceed the whole by a rounding
         size = o.size(units, period)
         numbers[key] = displacement * size if i == robot.drift else seen * size * shown
         if i == robot.drift:

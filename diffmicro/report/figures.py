@@ -31,7 +31,9 @@ def search_figure(
     history: Sequence[Mapping[str, str]], objective: str, unit: str, limits: Mapping[str, float]
 ) -> Figure:
     """Best objective, and what the constraints leave, over evaluations. limits: constraint -> its bound."""
-    figure = Figure(figsize=(7.2, 3.0 if not limits else 4.6), layout="constrained")
+    figure = Figure(
+        figsize=(7.2, 3.0 if not limits else 4.6 + 0.1 * len(limits)), layout="constrained"
+    )
     FigureCanvasAgg(figure)
     axes = np.atleast_1d(figure.subplots(2 if limits else 1, 1, sharex=True))
     steps = [float(row["evaluations"]) for row in history]
@@ -47,7 +49,14 @@ def search_figure(
     if limits:
         axes[1].axhline(0, color="black", linewidth=0.8)
         axes[1].set(ylabel="left to the bound [%]")
-        axes[1].legend(frameon=False, fontsize=8)
+        # Below the figure: constraints may be many, and their lines go anywhere.
+        figure.legend(
+            *axes[1].get_legend_handles_labels(),
+            fontsize=8,
+            frameon=False,
+            loc="outside lower center",
+            ncols=2,
+        )
     axes[-1].set(xlabel="evaluations of the simulator")
     return figure
 

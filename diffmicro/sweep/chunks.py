@@ -19,6 +19,7 @@ from diffmicro.sweep.gradients import (
     gradient_function,
     response_of,
     result_of,
+    with_gradient,
 )
 from diffmicro.sweep.grids import Batch
 from diffmicro.sweep.lanes import calculate_lanes, compiled, lane_function
@@ -99,27 +100,31 @@ def _walk(recipe: Recipe, points: Sequence[tuple[Any, Any]], before: Arrays) -> 
     for point in points:
         design, setting = as_arrays(point)
         if leaves:
-            shape = jax.eval_shape(first, design, setting).state
+            shape = response_of(jax.eval_shape(first, design, setting)).state
             state = jax.tree.unflatten(jax.tree.structure(shape), leaves)
-            follow = _follow(recipe.device.respond, tuple(recipe.numerics.items()))
-            response = follow(design, setting, state)
+            numerics = tuple(recipe.numerics.items())
+            follow = _follow(recipe.device, numerics, recipe.wrt, recipe.of)
+            output = follow(design, setting, state)
         else:
-            response = first(design, setting)
-        new = [np.asarray(leaf) for leaf in jax.tree.leaves(response.state)]
+            output = first(design, setting)
+        new = [np.asarray(leaf) for leaf in jax.tree.leaves(response_of(output).state)]
         leaves = new if all(np.all(np.isfinite(leaf)) for leaf in new) else leaves
-        parts.append(_arrays(recipe, jax.tree.map(lambda x: np.asarray(x)[None], response)))
+        parts.append(_arrays(recipe, jax.tree.map(lambda x: np.asarray(x)[None], output)))
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return joined | {f"{STATE}{number}": leaf for number, leaf in enumerate(leaves)}
 
 
 @cache
-def _follow(respond: Any, numerics: tuple) -> Any:
-    """`respond` from a state, compiled once in a process."""
-    return jax.jit(
-        lambda design, setting, state: respond(
-            design, setting, start=state, throw=False, **dict(numerics)
-        )
-    )
+def _follow(device: Device, numerics: tuple, wrt: tuple[str, ...], of: tuple[str, ...]) -> Any:
+    """The function of a point that starts from a state, compiled once in a process."""
+
+    def point(design: Any, setting: Any, state: Any) -> Any:
+        known = {**dict(numerics), "start": state}
+        if wrt:
+            return with_gradient(device, wrt, of, known)(design, setting)
+        return device.respond(design, setting, throw=False, **known)
+
+    return jax.jit(point)
 
 
 def _state_names(arrays: Arrays) -> list[str]:

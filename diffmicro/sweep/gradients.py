@@ -5,7 +5,7 @@ a table call theirs (from 1), parameters as words do (from 0, row by row). Its v
 the certificate; the components of a response share the worst.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -24,12 +24,19 @@ def gradient_function(
 ) -> Callable[..., Callable]:
     """Makes `(design, setting) -> (values, gradients, certificates, response)`, for `lanes.calculate`."""
 
-    from diffmicro.certificate import value_and_gradient  # plain sweeps do not wait for it
-
     def build(**numerics: Any) -> Callable:
-        return value_and_gradient(device, wrt=wrt, of=of, **fixed, **numerics)
+        return with_gradient(device, wrt, of, {**fixed, **numerics})
 
     return build
+
+
+def with_gradient(
+    device: Device, wrt: Sequence[str], of: Sequence[str], numerics: Mapping[str, Any]
+) -> Callable[[Any, Any], Any]:
+    """`(design, setting) -> (values, gradients, certificates, response)`."""
+    from diffmicro.certificate import value_and_gradient  # plain sweeps do not wait for it
+
+    return value_and_gradient(device, wrt=wrt, of=of, **numerics)
 
 
 def response_of(output: Any) -> Any:

@@ -5,16 +5,16 @@ Numbers become one array a field, so that all lanes are one batch; words (`wavef
 into batches.
 """
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import numpy as np
 
 from diffmicro._device import Device
-from diffmicro.parameters import entry_of, put
+from diffmicro.parameters import describe, entry_of, put
 
 Axes = Mapping[str, Sequence[Any] | np.ndarray]
 
@@ -33,10 +33,14 @@ class Batch(NamedTuple):
 
 def grid(axes: Axes) -> dict[str, np.ndarray]:
     """The product of all axes as one column a key; the first axis runs fastest."""
-    keys = list(axes)
-    rows = itertools.product(*(list(axes[key]) for key in reversed(keys)))
-    columns = zip(*rows, strict=True)
-    return {key: _column(values) for key, values in zip(reversed(keys), columns, strict=True)}
+    values = {key: _column(list(axis)) for key, axis in axes.items()}
+    count, inner = math.prod(map(len, values.values())), 1
+    columns = {}
+    for key, column in values.items():
+        each = np.repeat(column, inner)
+        columns[key] = np.tile(each, count // max(len(each), 1))
+        inner *= len(column)
+    return columns
 
 
 def side_by_side(axes: Axes) -> dict[str, np.ndarray]:
@@ -98,19 +102,90 @@ def batches(points: Sequence[tuple[Any, Any]]) -> list[Batch]:
     return found
 
 
+def point_of(columns: Mapping[str, Any], row: int, design: Any, setting: Any) -> tuple[Any, Any]:
+    """Design and setting of a row of the columns; what no column names stays as given."""
+    return put(design, setting, {key: column[row] for key, column in columns.items()})
+
+
 def points_of(device: Device, columns: Mapping[str, Any], design: Any, setting: Any) -> list[tuple]:
-    """One (design, setting) a row of the columns; what no column names stays as given."""
+    """One (design, setting) a row of the columns."""
+    check_keys(device, columns)
+    count = len(next(iter(columns.values()))) if columns else 1
+    return [point_of(columns, row, design, setting) for row in range(count)]
+
+
+def check_keys(device: Device, columns: Mapping[str, Any]) -> None:
+    """ValueError for a key that is no field of the device."""
     unknown = {entry_of(key)[0] for key in columns} - device.parameters.keys()
     if unknown:
         raise ValueError(
             f"sweep: {', '.join(sorted(unknown))}: no such field in Design or Setting of "
             f"{device.name}."
         )
-    count = len(next(iter(columns.values()))) if columns else 1
-    return [
-        put(design, setting, {key: column[row] for key, column in columns.items()})
-        for row in range(count)
-    ]
+
+
+def batches_of(
+    device: Device, columns: Mapping[str, np.ndarray], design: Any, setting: Any
+) -> list[Batch]:
+    """What `batches` makes of `points_of`, without an object for each point: a million are some columns."""
+    static = {name for name, known in device.parameters.items() if known.words or known.whole}
+    split = [key for key in columns if entry_of(key)[0] in static or columns[key].dtype == object]
+    rows = np.arange(len(next(iter(columns.values()))))
+    groups: dict[tuple, list[int]] = {}
+    if split:
+        kinds = [
+            map(_kind, columns[key], [entry_of(key)[0] in static] * len(rows)) for key in split
+        ]
+        for row, kind in enumerate(zip(*kinds, strict=True)):
+            groups.setdefault(kind, []).append(row)
+    own = [np.array(members) for members in groups.values()] if split else [rows]
+    return [Batch(lanes, *_stacked(columns, lanes, design, setting, static)) for lanes in own]
+
+
+def _kind(value: Any, static: bool) -> Any:
+    """What points have in common that are one batch."""
+    if static or value is None or isinstance(value, str):
+        return value
+    return np.shape(value)
+
+
+def _stacked(
+    columns: Mapping[str, np.ndarray],
+    lanes: np.ndarray,
+    design: Any,
+    setting: Any,
+    static: set[str],
+) -> tuple[Any, Any]:
+    """Design and setting with an array of all lanes for each number. The lanes are of one kind."""
+
+    def wide(value: Any) -> np.ndarray:
+        return np.broadcast_to(np.asarray(value, float), (len(lanes), *np.shape(value)))
+
+    first = point_of(columns, lanes[0], design, setting)
+    design, setting = jax.tree.map(wide, first)
+    for key, column in columns.items():
+        name, entry = entry_of(key)
+        values = column[lanes]
+        if name in static or values[0] is None:
+            continue
+        if column.dtype == object:
+            values = np.stack([np.asarray(value, float) for value in values])
+        if name in describe(type(design)):
+            design = _with(design, name, entry, values)
+        else:
+            setting = _with(setting, name, entry, values)
+    return design, setting
+
+
+def _with(home: Any, name: str, entry: str, values: np.ndarray) -> Any:
+    """A field, or an entry of it, with a value for each lane; converters and checks are for a point alone."""
+    there = getattr(home, name)
+    if entry:
+        whole = np.array(there).reshape(len(values), -1)
+        columns = slice(None) if entry == ":" else slice(int(entry), int(entry) + 1)
+        whole[:, columns] = values[:, None]
+        values = whole.reshape(there.shape)
+    return eqx.tree_at(lambda tree: getattr(tree, name), home, values)
 
 
 def _column(values: Sequence[Any]) -> np.ndarray:

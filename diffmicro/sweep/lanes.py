@@ -6,7 +6,7 @@ for the longest search; what the cheap search did not find is looped over with t
 that the others waited for too long (`patience`).
 
 Which lanes go together depends on their number alone (`cut`), so it does not matter who calculates
-them: see `sweep.workers` for several processes.
+them: see `sweep.cluster` for several processes.
 """
 
 from collections.abc import Callable, Iterator

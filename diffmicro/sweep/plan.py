@@ -29,7 +29,7 @@ from diffmicro.sweep.gradients import (
     entry_names,
     unit_per,
 )
-from diffmicro.sweep.grids import Axes, Batch, batches, grid, points_of, side_by_side
+from diffmicro.sweep.grids import Axes, Batch, batches_of, check_keys, grid, point_of, side_by_side
 from diffmicro.sweep.lanes import CHUNK, FEW, cut
 from diffmicro.sweep.patience import ALWAYS, GAIN, KEEP
 from diffmicro.sweep.table import Table
@@ -94,14 +94,20 @@ class Work:
         self.device = job.device
         columns = side_by_side(job.axes) if job.paired else grid(job.axes)
         self.columns = {key: columns[key] for key in job.axes}
-        self.points = points_of(self.device, self.columns, job.design, job.setting)
-        self._batches = [] if job.carry != "none" else batches(self.points)
-        self.chunks = self._walks() if job.carry != "none" else _apart(self._batches)
+        check_keys(self.device, self.columns)
+        self._start = job.design, job.setting
+        walks = job.carry != "none"
+        self._batches = [] if walks else batches_of(self.device, self.columns, *self._start)
+        self.chunks = self._walks() if walks else _apart(self._batches)
+
+    def point(self, number: int) -> tuple[Any, Any]:
+        """Design and setting of a point."""
+        return point_of(self.columns, number, *self._start)
 
     def load(self, chunk: Chunk) -> Load:
         """What it takes to calculate a chunk, beside the recipe and the state that it starts from."""
         if chunk.direction:
-            return Load(0, [self.points[point] for point in chunk.points])
+            return Load(0, [self.point(point) for point in chunk.points])
         batch = self._batches[chunk.batch]
         points = (batch.design, batch.setting)
         return Load(chunk.width, jax.tree.map(lambda x: x[chunk.lanes], points))
@@ -139,7 +145,7 @@ class Work:
         """Walks along the first axis, one for each combination of the other keys and direction."""
         first, *others = self.columns.values()
         walks: dict[tuple, list[int]] = {}
-        for point in range(len(self.points)):
+        for point in range(len(first)):
             walks.setdefault(tuple(column[point] for column in others), []).append(point)
         directions = ("up", "down") if self.job.carry == "both" else (self.job.carry,)
         chunks: list[Chunk] = []
@@ -201,13 +207,19 @@ def fingerprint(job: Job) -> dict[str, Any]:
         "derivatives": {"of": list(job.of), "by": list(job.wrt)},
         "carry": job.carry,
         "numerics": {key: str(value) for key, value in sorted(job.numerics.items())},
+    }
+    return json.loads(json.dumps(found | environment()))
+
+
+def environment() -> dict[str, Any]:
+    """What a chunk's bits depend on in the process that calculates: precision, versions, flags, machine."""
+    found = {
         "precision": 64 if jax.config.read("jax_enable_x64") else 32,
         "cut": ["even chunks", FEW, CHUNK, WALK, GAIN, KEEP, ALWAYS],
         "XLA_FLAGS": os.environ.get("XLA_FLAGS", ""),
         "machine": f"{jax.default_backend()} on {platform.system()} {platform.machine()}",
     }
-    found |= {f"version of {name}": metadata.version(name) for name in PACKAGES}
-    return json.loads(json.dumps(found))
+    return found | {f"version of {name}": metadata.version(name) for name in PACKAGES}
 
 
 def _plain(value: Any) -> Any:

@@ -19,19 +19,21 @@ import numpy as np
 from diffmicro._device import Device
 from diffmicro.devices import as_device
 from diffmicro.parameters import whole_number
+from diffmicro.sweep.chunks import Arrays
+from diffmicro.sweep.cluster import spread
 from diffmicro.sweep.grids import Axes
-from diffmicro.sweep.plan import Arrays, Carry, Chunk, Job, Shard, Work, fingerprint
+from diffmicro.sweep.plan import Carry, Chunk, Job, Shard, Work, fingerprint
 from diffmicro.sweep.store import Store
 from diffmicro.sweep.table import Table
-from diffmicro.sweep.workers import spread
 
-MOST_POINTS = 1_000_000
-"""Most points of a sweep: all of them are held in memory, with their parameters and responses."""
+MOST_POINTS = 10_000_000
+"""Most points of a sweep: the table of all of them is held in memory."""
 
 WHOLE = Shard(1, 1)
 
-BYTES, SECONDS = 2000, 5e-3
-"""Memory and time of a point, for messages: measured on the six devices, and usual on one core of a CPU."""
+BYTES, SECONDS = 400, 5e-3
+"""Memory and time of a point, for messages: with a table of ten columns and its file, and usual on one core of a
+CPU."""
 
 
 def sweep(
@@ -43,6 +45,7 @@ def sweep(
     responses: Sequence[str] | None = None,
     carry: Carry = "none",
     workers: int = 1,
+    cluster: str | None = None,
     store: Store | None = None,
     paired: bool = False,
     shard: Shard = WHOLE,
@@ -55,7 +58,8 @@ def sweep(
     `design`, `setting`: what no axis names; the published ones by default.
     `responses`: which ones, all by default. `numerics` go to the device's `respond`.
     `workers`: processes; with 1 this one calculates. The numbers are the same to the bit. A program
-    that asks for several starts its own work under `if __name__ == "__main__":`.
+    that asks for several starts its own work under `if __name__ == "__main__":`, and calls `configure` first.
+    `cluster`: address of a dask scheduler instead, or the file that it wrote. Both need the extra `cluster`.
     `store`: where finished chunks are kept, and are looked for first.
     `paired`: no grid, but as many points as each key has values (`drawn` makes them). `shard`: a part of it.
     `wrt`: keys to differentiate by, `of`: the responses to differentiate, by default the first one. Each
@@ -80,7 +84,7 @@ def sweep(
             if chunk.number in followed:
                 states[chunk.number] = arrays
             yield work.table(chunk, arrays)
-    with closing(_finished(work, missing, states, workers)) as finished:
+    with closing(_finished(work, missing, states, workers, cluster)) as finished:
         for chunk, arrays in finished:
             if store is not None:
                 store.save(chunk.number, arrays)
@@ -102,10 +106,6 @@ def job_of(
     """What `sweep` calculates with these arguments, with what they leave out."""
     device = as_device(device)
     wanted = tuple(responses or device.usual_responses)
-    if wrt and carry != "none":
-        raise ValueError(
-            "sweep: points that start from the state of a neighbor have no gradients here; carry no state."
-        )
     of = tuple(of or (next(iter(device.responses)),) if wrt else ())
     return Job(
         device,
@@ -154,11 +154,15 @@ def rows_of(job: Job, shard: Shard) -> np.ndarray:
 
 
 def _finished(
-    work: Work, chunks: Sequence[Chunk], states: dict[int, Arrays], workers: int
+    work: Work,
+    chunks: Sequence[Chunk],
+    states: dict[int, Arrays],
+    workers: int,
+    cluster: str | None,
 ) -> Generator[tuple[Chunk, Arrays]]:
     """Each chunk with its arrays as soon as it has them."""
-    if workers > 1:
-        yield from spread(work.job, chunks, states, workers, lambda chunk: _name(work, chunk))
+    if workers > 1 or cluster is not None:
+        yield from spread(work, chunks, states, workers, cluster, lambda chunk: _name(work, chunk))
         return
     followed = _followed(chunks)
     for chunk in chunks:  # a chunk's predecessor has a smaller number

@@ -17,6 +17,7 @@ from experiments.mdr_thesis import (
     tribometer,
     variants,
     vibration,
+    worn_probe,
 )
 
 EXPERIMENTS = {
@@ -29,6 +30,7 @@ EXPERIMENTS = {
     **variants.EXPERIMENTS,
     **vibration.EXPERIMENTS,
     **tribometer.EXPERIMENTS,
+    **worn_probe.EXPERIMENTS,
     **in_plane.EXPERIMENTS,
 }
 """Name -> experiment."""

@@ -28,9 +28,9 @@ def calculated(monkeypatch):
         numbers.append(chunk.number)
         return whole(work, chunk, state)
 
-    def elsewhere(job, chunks, *rest):
+    def elsewhere(work, chunks, *rest):
         numbers.extend(chunk.number for chunk in chunks)
-        return spread(job, chunks, *rest)
+        return spread(work, chunks, *rest)
 
     monkeypatch.setattr(plan.Work, "calculate", here)
     monkeypatch.setattr(runs, "spread", elsewhere)

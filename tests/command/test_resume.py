@@ -1,6 +1,5 @@
 """`diffmicro sweep`: processes, sweeps that were killed or interrupted, and what is left of them."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -105,35 +104,6 @@ def test_ctrl_c_keeps_what_is_finished(run, tmp_path):
     assert out.read_bytes() == before
 
 
-def test_ctrl_c_ends_the_processes_too(tmp_path):
-    """A terminal sends it to all of them; here the parent alone gets it."""
-    out = tmp_path / "a.csv"
-    process = start(*WORDS, "--out", out, "--workers", 2)
-    folder = tmp_path / "a.csv.part"
-    while not list(folder.glob("chunk-*.bin")):
-        time.sleep(0.002)
-    workers = children(process.pid)
-    assert len(workers) >= 2
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130 and "Traceback" not in err
-    assert not any(map(alive, workers))
-
-
-def test_processes_end_with_a_parent_that_is_killed(tmp_path):
-    process = start(*WORDS, "--out", tmp_path / "a.csv", "--workers", 2)
-    while not list((tmp_path / "a.csv.part").glob("chunk-*.bin")):
-        time.sleep(0.002)
-    workers = children(process.pid)
-    assert len(workers) >= 2
-    process.kill()
-    process.communicate(timeout=60)
-    limit = time.monotonic() + 10
-    while any(map(alive, workers)):
-        assert time.monotonic() < limit
-        time.sleep(0.05)
-
-
 def test_processes_write_the_same_file(run, tmp_path):
     assert run(*WORDS, "--out", tmp_path / "one.npz").code == 0
     done = run(*WORDS, "--out", tmp_path / "two.npz", "--workers", 2)
@@ -177,27 +147,3 @@ def test_nothing_to_resume_is_a_note(run, tmp_path):
     done = run("sweep", "tribometer", "friction=0.1,0.2", "--out", out, "--resume")
     assert done.code == 0 and "nothing to resume" in done.err
     assert len(out.read_text().splitlines()) == 3
-
-
-def children(pid):
-    """Processes whose parent is this one, Python's own helper left out."""
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/stat") as file:
-                parent = file.read().rpartition(")")[2].split()[1]
-            with open(f"/proc/{name}/cmdline", "rb") as file:
-                helper = b"resource_tracker" in file.read()
-        except OSError:
-            continue
-        if parent == str(pid) and not helper:
-            found.append(int(name))
-    return found
-
-
-def alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False

@@ -99,7 +99,7 @@ def test_mdr_equals_springs_from_rest():
     setting = tribometer.published_setting(**OOP)
     for mass in MASSES:
         design = tribometer.published_design(probe_mass=mass)
-        numbers = dragged(design, setting, jnp.asarray(0.0))
+        numbers = dragged(design, setting, jnp.asarray(0.0), 2)
         stepped = vibrated_probe.spring_velocity(
             drags,
             np.full(3, 0.5),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments import known_experiments
+from experiments import gallery, known_experiments
 from experiments.outcome import KINDS, OWN, WORDS, verdict
 from experiments.scoreboard import PAGE, expected, fingerprint, page, sentence
 
@@ -56,6 +56,7 @@ def test_every_statement_has_its_place_words_kind_and_verdict(name):
 
 def test_the_page_is_made_of_the_table():
     assert PAGE.read_text() == page(TABLE), "python -m experiments NAME --record"
+    assert gallery.PAGE.read_text() == gallery.gallery(TABLE), "python -m experiments NAME --record"
 
 
 @pytest.mark.parametrize("file", ["README.md", "docs/index.md"])

@@ -42,6 +42,43 @@ def spring_velocity(drag, ratio, kappa, springs=400, steps=1000, periods=40):
     return (position - before) / (2 * np.pi)
 
 
+def shaped_velocity(
+    shape, area, flat, drag, ratio, mass, force, modulus, shear, friction, frequency,
+    springs=2000, steps=2000, periods=40,
+):  # fmt: skip
+    """Mean velocity [m/s] of a probe of any line g = shape(x), area(x) its integral, with a flat tip or none.
+
+    Everything in SI units: the contact's radius by SciPy's root finder, springs equally spaced along the line.
+    """
+
+    def radius(load):
+        def missing(a):
+            return 2 * modulus * (a * shape(a) - area(a)) - load
+
+        return brentq(missing, flat * (1 + 1e-12) + 1e-12, flat + 1e-3, xtol=1e-15)
+
+    omega = 2 * np.pi * frequency
+    phase = 2 * np.pi * np.arange(steps) / steps
+    edge = np.array([radius(force * (1 + ratio * np.cos(t))) for t in phase])
+    depth = shape(edge)
+    spacing = edge.max() / springs
+    x = spacing * (np.arange(springs) + 0.5)
+    under = shape(x)
+    u = np.zeros(springs)
+    step = 2 * np.pi / omega / steps
+    velocity, position, before = 0.0, 0.0, 0.0
+    pull = drag * friction * force / mass
+    for _ in range(periods):
+        before = position
+        for n in range(1, steps + 1):
+            moved = step * velocity + step**2 / 2 * pull
+            bound = np.maximum(friction * modulus / shear * (depth[n % steps] - under), 0)
+            u = np.clip(u + moved, -bound, bound)
+            new = (drag * friction * force - 2 * shear * spacing * u.sum()) / mass
+            velocity, pull, position = velocity + step / 2 * (pull + new), new, position + moved
+    return (position - before) * frequency
+
+
 def walking_velocity(drag, kappa, steps=20000, halves=8):
     """Mean velocity over v^ of the probe on two vibrating contact points (eq. 4.27 corrected)."""
     drag, kappa = np.broadcast_arrays(np.asarray(drag, float), np.asarray(kappa, float))

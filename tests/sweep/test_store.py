@@ -10,7 +10,7 @@ import pytest
 
 from diffmicro._files import DIGEST, complaint_of, replace
 from diffmicro.devices import device
-from diffmicro.sweep import Store, StoreError, Table, WorkerDied, beside, join, sweep
+from diffmicro.sweep import Store, StoreError, Table, beside, join, sweep
 from diffmicro.sweep.plan import WALK, Job, Work, fingerprint
 from tests.sweep import toy
 
@@ -174,73 +174,6 @@ def test_a_file_that_cannot_be_written_is_named_and_leaves_nothing(tmp_path, mon
         "a.csv: No space left on device. Make room on that disk, or write to another one."
     )
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("carry", ["none", "both"])
-def test_several_processes_find_the_same_bits(tmp_path, carry):
-    axes = {**AXES, "waveform": ["square", "sine"], "share": [None, 0.25]}
-    alone = join(list(sweep(TOY, axes, carry=carry)))
-    pieces = list(sweep(TOY, axes, carry=carry, workers=2, store=Store(tmp_path / "part")))
-    assert same(join(pieces), alone)
-    if carry == "both":
-        assert alone["velocity"].max() == 60.0  # the upper branch was reached
-    # What processes left behind is what one process would have left.
-    store = Store(tmp_path / "part", resume=True)
-    assert same(join(list(sweep(TOY, axes, carry=carry, store=store))), alone)
-    assert store.kept == len(pieces)
-
-
-def test_a_process_that_dies_names_its_chunk_and_the_finished_ones_are_kept(tmp_path):
-    axes = {"drive": np.linspace(0.0, 1.0, 40)}
-    store = Store(tmp_path / "part")
-    with pytest.raises(WorkerDied, match=r"chunk 31 of 40 \(1 point from drive = 0.769.*SIGKILL"):
-        list(sweep(TOY, axes, workers=2, store=store, deadly=float(axes["drive"][30])))
-    kept = Store(tmp_path / "part", resume=True)
-    with pytest.raises(WorkerDied, match="chunk 31 of 40"):
-        list(sweep(TOY, axes, workers=2, store=kept, deadly=float(axes["drive"][30])))
-    assert kept.kept >= 29
-
-
-def test_what_a_device_complains_about_is_an_error_here_too():
-    with pytest.raises(ValueError, match="offset = nonsense"):
-        list(sweep(TOY, AXES, workers=2, offset="nonsense"))
-
-
-def test_no_process_outlives_a_sweep_that_is_given_up():
-    parts = sweep(TOY, {"drive": np.linspace(0.0, 1.0, 200)}, workers=2)
-    next(parts)
-    children = children_of(os.getpid())
-    assert len(children) >= 2
-    parts.close()
-    assert not {child for child in children if alive(child)} - trackers(children)
-
-
-def children_of(pid):
-    listed = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    return {child for child in listed if alive(child) and stat(child)[1] == str(pid)}
-
-
-def trackers(pids):
-    """Python's own helper for spawned processes stays for the next ones."""
-    return {pid for pid in pids if alive(pid) and b"resource_tracker" in cmdline(pid)}
-
-
-def cmdline(pid):
-    with open(f"/proc/{pid}/cmdline", "rb") as file:
-        return file.read()
-
-
-def stat(pid):
-    """State, parent and more."""
-    with open(f"/proc/{pid}/stat") as file:
-        return file.read().rpartition(")")[2].split()
-
-
-def alive(pid):
-    try:
-        return stat(pid)[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_no_workers_are_an_error():

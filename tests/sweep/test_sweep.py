@@ -7,14 +7,17 @@ import jax
 import numpy as np
 import pytest
 
+from diffmicro.devices import as_device
 from diffmicro.results import words
 from diffmicro.sweep import grid, join, size, sweep, write_csv, write_npz, writer
-from diffmicro.sweep.grids import batches, points_of
+from diffmicro.sweep.grids import batches, batches_of, points_of
 from diffmicro.sweep.lanes import (
     calculate,
     calculate_one,
     lane_function,
 )
+from diffmicro.sweep.plan import Work
+from diffmicro.sweep.run import job_of
 from tests.sweep import toy
 
 
@@ -148,3 +151,46 @@ def test_too_many_points_are_counted_before_there_are_any():
     assert most < 1e6
     for part in ("GB of memory", "hours", "fewer values of drive"):
         assert part in str(caught.value)
+
+
+BATCHED = {
+    "numbers": (toy.TOY, {"drive": [0.5, 1.0, 2.0], "length": [1.0, 2.0]}),
+    "words and None": (
+        toy.TOY,
+        {"share": [None, 0.25, 0.5], "waveform": ["sine", "square"], "drive": [1.0, 2.0]},
+    ),
+    "entries of vectors": (
+        "gripper",
+        {"beam_radius[2]": [1e-4, 2e-4], "hinge[3]": [0.0, 1e-5, 2e-5], "model": ["linear", "exact"]},
+    ),
+    "all entries, then one": ("gripper", {"beam_radius[:]": [1e-4, 2e-4], "beam_radius[1]": [3e-4, 4e-4]}),
+    "vectors": ("gripper", {"beam_radius": [[1e-4] * 4, [2e-4] * 4], "force": [0.0, 1e-6]}),
+    "whole numbers": ("stickslip", {"springs": [100, 200], "friction": [0.2, 0.3]}),
+    "what is imposed": ("tribometer", {"drag_ratio": [0.3, None], "sliding_velocity": [None, 1e-4]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BATCHED)
+def test_batches_from_columns_are_those_of_the_points(name):
+    robot, axes = BATCHED[name]
+    robot = as_device(robot)
+    columns = grid(axes)
+    start = robot.published_design(), robot.published_setting()
+    expected = batches(points_of(robot, columns, *start))
+    found = batches_of(robot, columns, *start)
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        assert jax.tree.structure(one) == jax.tree.structure(other)
+        for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
+            np.testing.assert_array_equal(a, b, strict=True)
+
+
+def test_a_million_points_are_columns():
+    """Planning them takes what a few columns take, not a value of its own for each."""
+    axes = {"drive": np.linspace(0.1, 1.0, 10**3), "length": np.linspace(1.0, 2.0, 10**3)}
+    tracemalloc.start()
+    work = Work(job_of(toy.TOY, axes, None, None, None, "none", {}))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert sum(len(chunk.rows) for chunk in work.chunks) == 10**6
+    assert most < 120 * 10**6  # bytes

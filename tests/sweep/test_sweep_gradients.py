@@ -121,7 +121,6 @@ def test_parts_with_gradients_become_the_whole_to_the_byte(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--grad", "length", "--carry", "up"], "Leave one of the two out"),
         (["--of", "velocity"], "name the parameters with --grad"),
         (["--grad", "lenth"], "did you mean length?"),
         (["--grad", "waveform"], "takes words"),
@@ -133,9 +132,36 @@ def test_bad_words(tmp_path, words, message):
     assert message in run("sweep", TOY, "drive=1:2:3", *words, "--out", tmp_path / "x.csv", code=2)
 
 
-def test_no_gradient_along_a_walk():
-    with pytest.raises(ValueError, match="carry no state"):
-        next(sweep(toy.TOY, {"drive": [1.0, 2.0]}, carry="up", wrt=["length"]))
+def test_a_walk_has_the_gradients_of_its_own_branch():
+    """Between drive 1 and 2 the toy is ten times as fast where it came down from above."""
+    axes = {"drive": [0.5, 1.5, 2.5], "length": [1.0, 2.0]}
+    found = join(list(sweep(toy.TOY, axes, carry="both", wrt=["length", "drive"])))
+    gain = found["velocity"] / (found["length"] * found["drive"])
+    assert sorted(set(gain[found["drive"] == 1.5])) == [1.0, 10.0]
+    np.testing.assert_allclose(found["dvelocity/dlength"], gain * found["drive"], rtol=1e-12)
+    np.testing.assert_allclose(found["dvelocity/ddrive"], gain * found["length"], rtol=1e-12)
+
+
+@pytest.mark.slow
+def test_a_walk_of_the_wrmma_has_gradients_of_the_motion_that_it_follows():
+    """Against differences of walks of two other designs, a step far above the tolerance of the orbits."""
+    wrmma = device("wrmma")
+    setting = wrmma.published_setting(load_factor=32.0)
+    ratios = np.linspace(1.3, 1.6, 7)
+    step = 1e-5
+
+    def walked(mass_ratio, **asked):
+        axes = {"frequency_ratio": ratios, "mass_ratio": [mass_ratio]}
+        parts = sweep(wrmma, axes, carry="both", setting=setting, responses=["velocity"], **asked)
+        return join(list(parts))
+
+    found = walked(1.5, wrt=["mass_ratio"])
+    low, high = (walked(1.5 * (1 + sign * step))["velocity"] for sign in (-1, 1))
+    slope = (high - low) / (3.0 * step)
+    certified = found["verdict of dvelocity/dmass_ratio"] == "certified"
+    assert certified.sum() >= 8
+    own = found["dvelocity/dmass_ratio"]
+    np.testing.assert_allclose(own[certified], slope[certified], rtol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +169,8 @@ def test_no_gradient_along_a_walk():
 )
 def test_a_dry_run_measures_a_few_points_and_counts_all(count, carry, measured):
     axes = {"drive": np.linspace(0.1, 1.9, count)}
-    cost = cost_of(job_of(toy.TOY, axes, None, None, None, carry, {}), WHOLE)
+    program = {"offset": float(count)}  # one that no other test has compiled
+    cost = cost_of(job_of(toy.TOY, axes, None, None, None, carry, program), WHOLE)
     assert (cost.points, cost.measured) == (count, measured)
     assert 0 < cost.seconds < 1 and cost.compiling > 0
 

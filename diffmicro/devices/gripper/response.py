@@ -48,40 +48,44 @@ class Response(eqx.Module):
     rotation: Array = output(
         "rotation of each flexure's end against its start, body j minus body i", "rad"
     )
-    max_rotation: Array = output("largest of them without sign", "rad")
-    stress: Array = output("largest bending stress along each flexure", "Pa")
-    max_stress: Array = output("largest of them", "Pa")
+    max_rotation: Array = output("largest of them without sign", "rad", low=0)
+    stress: Array = output("largest bending stress along each flexure", "Pa", low=0)
+    max_stress: Array = output("largest of them", "Pa", low=0)
     clearance: Array = output(
-        "smallest distance between ends of an arc, and between arcs, at rest or here", "m"
+        "smallest distance between ends of an arc, and between arcs, at rest or here", "m", low=0
     )
     stiffness: Array = output("tangent stiffness of the bodies' coordinates", "N/m, N, N m")
     smallest_singular: Array = output(
         "smallest singular value of the tangent stiffness in units of EI and radius of flexure a",
         "-",
+        low=0,
     )
-    iterations: Array = output("Newton iterations", "-")
+    iterations: Array = output("Newton iterations", "-", low=0)
     closing_force: Any = output(
         "actuation force that brings the tip to x = 0, without an object", "N"
     )
-    closing_rotation: Any = output("largest rotation then", "rad")
-    closing_stress: Any = output("largest bending stress then", "Pa")
-    closing_clearance: Any = output("clearance then", "m")
-    tip_travel: Any = output("distance along x of the tip's places at the two limits", "m")
-    tip_path: Any = output("length of the tip's path between the limits", "m")
+    closing_rotation: Any = output("largest rotation then", "rad", low=0)
+    closing_stress: Any = output("largest bending stress then", "Pa", low=0)
+    closing_clearance: Any = output("clearance then", "m", low=0)
+    tip_travel: Any = output("distance along x of the tip's places at the two limits", "m", low=0)
+    tip_path: Any = output("length of the tip's path between the limits", "m", low=0)
     open_limit: Any = output("which limit ends the opening: 1 rotation, 2 stress, 3 force", "-")
     close_limit: Any = output("which limit ends the closing", "-")
     open_force: Any = output("actuation force at the limit of opening", "N")
     close_force: Any = output("actuation force at the limit of closing", "N")
-    grip_force: Any = output("force of the tip on the object, zero when they do not touch", "N")
-    natural_frequency: Any = output("lowest natural frequency", "Hz")
+    grip_force: Any = output(
+        "force of the tip on the object, zero when they do not touch", "N", low=0
+    )
+    natural_frequency: Any = output("lowest natural frequency", "Hz", low=0)
     result: RESULTS = output("how the calculation ended")
     residual: Array = output(
         "largest unbalanced force or moment over what moving all bodies by the radius of flexure a and turning "
         "them by 1 rad would take; ok comes with less than the tolerance",
         "-",
+        low=0,
     )
     margin: Array = output(
-        "relative distance to the nearest change of what binds: contact, limit", "-"
+        "relative distance to the nearest change of what binds: contact, limit", "-", low=0
     )
 
 
@@ -201,7 +205,7 @@ def _respond(design, setting, tolerance, *, steps: int, extra: tuple[str, ...]) 
         max_stress=jnp.max(stress),
         clearance=gaps,
         stiffness=in_units,
-        smallest_singular=jnp.linalg.svd(stiffness, compute_uv=False)[-1],
+        smallest_singular=_smallest_singular(stiffness),
         residual=unbalanced,
         margin=margin,
     )
@@ -213,3 +217,10 @@ def _respond(design, setting, tolerance, *, steps: int, extra: tuple[str, ...]) 
         result=from_code(jnp.where(allowed, outcome, code(RESULTS.out_of_range))),
     )
     return finite_if_ok(response)
+
+
+def _smallest_singular(matrix: Array) -> Array:
+    """NaN where the matrix has an entry that is not finite, about which LAPACK would print."""
+    finite = jnp.all(jnp.isfinite(matrix))
+    values = jnp.linalg.svd(jnp.where(finite, matrix, jnp.eye(len(matrix))), compute_uv=False)
+    return jnp.where(finite, values[-1], jnp.nan)

@@ -25,6 +25,7 @@ from diffmicro.devices.legs.steady import (
     settle,
     smallest_period,
 )
+from diffmicro.dynamics.window import share
 from diffmicro.parameters import as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.results import RESULTS, code, finite_if_ok, from_code, raise_failure
@@ -34,37 +35,42 @@ from diffmicro.rules import check_point, legal, spare, where_legal
 class Response(eqx.Module):
     """The steady motion: of the periodic motion, or means over window and twins where it does not repeat."""
 
-    mean_height: Array = output("mean height of the foot above the ground", "m")
-    peak_height: Array = output("largest height", "m")
+    mean_height: Array = output("mean height of the foot above the ground", "m", low=0)
+    peak_height: Array = output("largest height", "m", low=0)
     bounce_height: Array = output(
-        "mean peak of the flights that count as bounces; 0 without any", "m"
+        "mean peak of the flights that count as bounces; 0 without any", "m", low=0
     )
-    amplitude: Array = output("half the distance between lowest and highest point", "m")
+    amplitude: Array = output("half the distance between lowest and highest point", "m", low=0)
     free_amplitude: Array = output(
-        "amplitude far from the ground; below the gap the foot may stay in the air", "m"
+        "amplitude far from the ground; below the gap the foot may stay in the air", "m", low=0
     )
-    bounce_rate: Array = output("bounces per second", "1/s")
-    contact_fraction: Array = output("share of time in which the foot rests on the ground", "-")
+    bounce_rate: Array = output("bounces per second", "1/s", low=0)
+    contact_fraction: Array = output(
+        "share of time in which the foot rests on the ground", "-", low=0, high=1
+    )
     impact_loss: Array = output("power lost in impacts; negative where the law adds energy", "W")
     lyapunov: Array = output("largest Lyapunov exponent; it has no gradient", "1/s")
     mean_height_spread: Array = output(
-        "standard error of the mean height over window and twins, 0 for a periodic motion", "m"
+        "standard error of the mean height over window and twins, 0 for a periodic motion",
+        "m",
+        low=0,
     )
-    impacts: Array = output("impacts per second, those of chatter included", "1/s")
+    impacts: Array = output("impacts per second, those of chatter included", "1/s", low=0)
     period_multiple: Array = output(
-        "period of the motion in drive periods; 0 when it does not repeat", "-"
+        "period of the motion in drive periods; 0 when it does not repeat", "-", low=0
     )
     result: RESULTS = output("how the calculation ended")
     residual: Array = output(
-        "distance after one period of the motion from where it began, natural units", "-"
+        "distance after one period of the motion from where it began, natural units", "-", low=0
     )
     margin: Array = output(
-        "time by which the nearest bounce or dip misses grazing, over the drive period", "-"
+        "time by which the nearest bounce or dip misses grazing, over the drive period", "-", low=0
     )
     multiplier: Array = output(
         "largest modulus of the Floquet multipliers over 0.02 s or more, in whole periods of the motion; of "
         "one drive period by `lyapunov` if erratic",
         "-",
+        low=0,
     )
     state: MotionState = output(
         "state at the start of a period, to start a neighboring calculation from"
@@ -232,14 +238,14 @@ def _told(
         amplitude=0.5 * (seen.peak - seen.low) * length,
         free_amplitude=free * shown,
         bounce_rate=seen.bounces / periods / time * shown,
-        contact_fraction=seen.contact / periods * shown,
+        contact_fraction=share(seen.contact, periods) * shown,
         impact_loss=seen.loss / periods / time * energy * shown,
         lyapunov=_without_gradient(growth / time * shown),
         mean_height_spread=_without_gradient(spread * length),
         impacts=seen.impacts / periods / time * shown,
         period_multiple=jnp.where(accepted & known, own, 0),
         result=from_code(outcome),
-        residual=orbit.residual,
+        residual=jnp.where(allowed & reached, orbit.residual, jnp.nan),
         margin=seen.margin * shown,
         multiplier=multiplier * shown,
         state=MotionState(moved[:n] * length, moved[n:] * (length / time)),

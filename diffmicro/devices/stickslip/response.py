@@ -25,24 +25,28 @@ class Response(eqx.Module):
 
     force: Array = output("mean force on the sensor when the runner gains no more", "N")
     net_step: Array = output("way of the runner without sensor in one period, settled", "m")
-    back_motion: Array = output("what it loses of its highest position in each period", "m")
+    back_motion: Array = output("what it loses of its highest position in each period", "m", low=0)
     residual_vibration: Array = output(
-        "amplitude of its vibration, root mean square over the period times sqrt 2", "m"
+        "amplitude of its vibration, root mean square over the period times sqrt 2", "m", low=0
     )
-    vibration_left: Array = output("amplitude of its vibration just before the next back step", "m")
-    presliding: Array = output("tangential displacement at which each contact slides, u_x,max", "m")
-    contact_radius: Array = output("radius of each contact", "m")
-    normal_force: Array = output("normal force of each contact", "N")
+    vibration_left: Array = output(
+        "amplitude of its vibration just before the next back step", "m", low=0
+    )
+    presliding: Array = output(
+        "tangential displacement at which each contact slides, u_x,max", "m", low=0
+    )
+    contact_radius: Array = output("radius of each contact", "m", low=0)
+    normal_force: Array = output("normal force of each contact", "N", low=0)
     peak_pressure: Array = output(
-        "pressure at the center of an upper contact, roughness left out", "Pa"
+        "pressure at the center of an upper contact, roughness left out", "Pa", low=0
     )
     result: RESULTS = output("how the calculation ended")
     residual: Array = output(
-        "change of the runner's step from one period to the next, over presliding", "-"
+        "change of the runner's step from one period to the next, over presliding", "-", low=0
     )
-    periods: Array = output("drive periods that were simulated", "-")
+    periods: Array = output("drive periods that were simulated", "-", low=0)
     zero_amplitude: Array | None = output(
-        "stroke below which the runner does not move", "m", default=None
+        "stroke below which the runner does not move", "m", default=None, low=0
     )
 
 

@@ -6,6 +6,7 @@ out of plane (`oop`), in plane in line with the motion (`ipi`) or in plane acros
 | thesis | here | unit |
 |---|---|---|
 | R, m_e | `radius`, `probe_mass` | m, kg |
+| b; h_rms, H, L | `tip_radius`; `roughness`, `hurst`, `roughness_length` (law `mdr`) | m; m, -, m |
 | E, nu | `young`, `poisson` (both bodies) | Pa, - |
 | F_n,0, dF_n / F_n,0 | `normal_force`, `force_ratio` | N, - |
 | dl, lambda | `vibration_length`, `stiffness_factor` (give the force ratio, eq. 4.23) | m, - |
@@ -15,7 +16,7 @@ out of plane (`oop`), in plane in line with the motion (`ipi`) or in plane acros
 | F / (mu_0 F_n,0) = <mu> / mu_0 | `drag_ratio` given, `friction_ratio` found | - |
 | <v> | `sliding_velocity` | m/s |
 
-Laws: `coulomb` (oop, eqs. 4.8 to 4.14), `mdr` (oop, section 4.3.3: see `motion`), `dynamic` (ipi, model 1:
+Laws: `coulomb` (oop, eqs. 4.8 to 4.14), `mdr` (oop, section 4.3.3: see `motion`, `tip`), `dynamic` (ipi, model 1:
 see `inplane`), `quasistatic` (ipi, model 2, eq. 4.36; ipp, eq. 4.41). Corrections to the thesis are
 listed there and in `reference.friction_control`. Left out: friction that depends on velocity, loss of contact,
 the drive of the vibration.

@@ -38,6 +38,41 @@ class Design(eqx.Module):
         low=0,
         high=0.5,
     )
+    tip_radius: Array | float | None = parameter(
+        None,
+        "radius of the probe's worn, flat tip, law mdr; None: a whole sphere",
+        "m",
+        symbol="b",
+        source="section 4.3.3: possibly a flattened sphere",
+        above=0,
+    )
+    roughness: Array | float | None = parameter(
+        None,
+        "rms height of the surface, law mdr; None: smooth",
+        "m",
+        symbol="h_rms",
+        source="section 4.3.3: rough sphere; 0.92 um in section 3.4.5",
+        above=0,
+    )
+    hurst: Array | float = parameter(
+        1.7,
+        "Hurst exponent of the rough surface",
+        "-",
+        symbol="H",
+        source="section 3.4.5",
+        above=0,
+        high=2,
+        needs="roughness",
+    )
+    roughness_length: Array | float = parameter(
+        383e-6,
+        "length over which roughness was measured",
+        "m",
+        symbol="L",
+        source="section 3.4.5",
+        above=0,
+        needs="roughness",
+    )
 
 
 class Setting(eqx.Module):

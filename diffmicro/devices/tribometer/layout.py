@@ -48,25 +48,29 @@ def geometry(design: Design, layout: Layout) -> Geometry:
     """The disc's axis at x = y = 0, its top at z = 0; the probe stands on the x axis and drags along y."""
     radius = jnp.asarray(design.radius, float)
     _check(design, layout)
+    tip = 0.0 if design.tip_radius is None else design.tip_radius
+    reach = radius if design.tip_radius is None else jnp.sqrt(radius**2 - tip**2)
     track, half, thickness = layout.track_radius, layout.carrier_side / 2, layout.carrier_thickness
     side = rectangle(track - half, -half, track + half, half)
     disc = circle(jnp.zeros(2), layout.disc_radius)
     bodies = (
         Plate("disc", DISC, disc, -layout.disc_thickness, 0.0),
-        hemisphere("hemisphere", PROBE, radius, point(track, 0.0, radius), down=True),
-        Plate("carrier", CARRIER, side, radius, radius + thickness),
+        hemisphere(
+            "hemisphere", PROBE, radius, point(track, 0.0, reach), tip_radius=tip, down=True
+        ),
+        Plate("carrier", CARRIER, side, reach, reach + thickness),
     )
-    top = radius + thickness
+    top = reach + thickness
     places = {
         "track_radius": ((0.0, 0.0, 0.0), (track, 0.0, 0.0), PLAN),
         "carrier_side": ((track - half, half, top), (track + half, half, top), PLAN),
-        "radius": ((track, 0.0, radius), (track - radius, 0.0, radius), FRONT),
+        "radius": ((track, 0.0, reach), (track - radius, 0.0, reach), FRONT),
         "disc_thickness": (
             (layout.disc_radius, 0, -layout.disc_thickness),
             (layout.disc_radius, 0, 0),
             FRONT,
         ),
-        "carrier_thickness": ((track + half, 0.0, radius), (track + half, 0.0, top), FRONT),
+        "carrier_thickness": ((track + half, 0.0, reach), (track + half, 0.0, top), FRONT),
     }
     dimensions = [Length(n, point(*a), point(*b), view) for n, (a, b, view) in places.items()]
     edge = layout.disc_radius * jnp.asarray([-1.0, 1.0]) * 0.5**0.5

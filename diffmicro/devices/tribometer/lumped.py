@@ -5,8 +5,8 @@ the mean force,
 
     dF_n = lambda 2 E* a(F_n,0) dl,
 
-with lambda = 1 for a smooth, unworn sphere. The thesis fits 2.64. Left out: that the stiffness changes within a
-period.
+with lambda = 1 for the contact as it is described: a sphere, or one with a worn tip or a rough surface (see
+`tip`). The thesis fits 2.64 to a smooth sphere. Left out: that the stiffness changes within a period.
 """
 
 import dataclasses
@@ -14,8 +14,10 @@ import dataclasses
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro._types import Scalar
 from diffmicro.devices.tribometer.design import Design, Setting
-from diffmicro.mechanics.elastic import effective_modulus, hertz_contact_radius
+from diffmicro.mechanics import elastic, profiles
+from diffmicro.mechanics.profiles import Profile
 
 
 def force_ratio(design: Design, setting: Setting) -> Array:
@@ -27,10 +29,39 @@ def force_ratio(design: Design, setting: Setting) -> Array:
 
 def longest(design: Design, setting: Setting) -> Array:
     """The vibration's amplitude at which the probe is about to lift off (eq. 4.24) [m]."""
-    steel = (design.young, design.poisson)
-    modulus = effective_modulus(*steel, *steel)
-    radius = hertz_contact_radius(setting.normal_force, design.radius, modulus)
+    modulus = moduli(design)[0]
+    profile = profile_of(design)
+    if profile is None:
+        radius = elastic.hertz_contact_radius(setting.normal_force, design.radius, modulus)
+    else:
+        radius = profiles.contact_radius(profile, setting.normal_force, modulus)
     return jnp.asarray(setting.normal_force / (setting.stiffness_factor * 2 * modulus * radius))
+
+
+def moduli(design: Design) -> tuple[Scalar, Scalar]:
+    """E* and G* of the contact [Pa]."""
+    steel = (design.young, design.poisson)
+    modulus = elastic.effective_modulus(*steel, *steel)
+    shear = elastic.effective_shear_modulus(*steel, *steel)
+    return jnp.asarray(modulus), jnp.asarray(shear)
+
+
+def profile_of(design: Design) -> Profile | None:
+    """Equivalent line of a worn or rough probe; None of a smooth sphere, which has closed forms."""
+    tip, roughness = design.tip_radius, design.roughness
+    if roughness is not None:
+        fractal = (design.hurst, roughness, design.roughness_length)
+        return profiles.rough_sphere(design.radius, *fractal, tip)
+    return None if tip is None else profiles.FlattenedSphere(design.radius, tip)
+
+
+def indentation(design: Design, setting: Setting) -> Scalar:
+    """Depth to which the mean force presses the probe [m]."""
+    modulus = moduli(design)[0]
+    profile = profile_of(design)
+    if profile is None:
+        return elastic.hertz_indentation(setting.normal_force, design.radius, modulus)
+    return profile.depth(profiles.contact_radius(profile, setting.normal_force, modulus))
 
 
 def pressed(design: Design, setting: Setting) -> Setting:

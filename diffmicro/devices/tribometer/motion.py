@@ -1,4 +1,4 @@
-"""A sphere under a vibrating normal force, dragged by a constant one: the elastic contact by springs.
+"""A probe under a vibrating normal force, dragged by a constant one: the elastic contact by springs.
 
 MDR thesis, section 4.3.3. Time is the vibration's phase, normal displacements are in units of the mean
 indentation d_0, positions on the line in units of the mean contact radius, tangential displacements in units of
@@ -6,8 +6,8 @@ mu_0 E*/G* d_0, forces in units of mu_0 F_n0. With the drag f, the force ratio r
 
     kappa = F_n0 G* / (E* d_0 m omega^2),    Y'' = kappa (f - 3/2 int_0^a w dx),    |w| <= d(t) - x^2,
 
-each spring w follows the body while it is in contact and is cut off at its bound on both sides, and
-d = a^2 = (1 + r cos t)^(2/3). A spring that loses contact loses its displacement. Neither the friction
+for a sphere (other shapes: `tip`), each spring w follows the body while it is in contact and is cut off at its
+bound on both sides, and d = a^2 = (1 + r cos t)^(2/3). A spring that loses contact loses its displacement. Neither the friction
 coefficient nor its bound appear: velocity is proportional to mu_0 at a given f.
 
 Springs sit where the edge of the contact is at the time steps, so that the edge is always at a spring. Between
@@ -20,9 +20,10 @@ differentiated by the implicit function theorem. Force is continuous where a spr
 derivative of a step is that of the motion, to the order of the step.
 
 Corrections to the thesis: its algorithm cuts springs off on one side only; here it is both.
-Left out: roughness, a worn tip, loss of contact (r above 1), inertia of the vibration itself.
+Left out: loss of contact (r above 1), inertia of the vibration itself.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -58,21 +59,26 @@ def tolerance_of(dtype: Any) -> float:
     return 1e-9 if dtype == jnp.float64 else 1e-5
 
 
-class Dragged(NamedTuple):
-    """The dimensionless numbers: drag f, force ratio r, and kappa."""
-
-    drag: Scalar
-    force_ratio: Scalar
-    kappa: Scalar
-
-
 class Line(NamedTuple):
-    """The springs: depth at which each touches, its share of the line, the indentation over a period, its rate."""
+    """The springs: depth at which each touches, its share of the line, the indentation over a period, its rate.
+
+    stiffness: 2 E* a_0 d_0 / F_n0 of the mean contact, which makes forces of the springs; 3/2 for a sphere.
+    """
 
     depth: Float[Array, "springs"]
     weight: Float[Array, "springs"]
     indentation: Float[Array, "times"]
     rate: Float[Array, "times"]
+    stiffness: Scalar | float
+
+
+class Dragged(NamedTuple):
+    """The dimensionless numbers: drag f, force ratio r, and kappa. line: of a probe that is no smooth sphere."""
+
+    drag: Scalar
+    force_ratio: Scalar
+    kappa: Scalar
+    line: Line | None = None
 
 
 class Motion(NamedTuple):
@@ -85,7 +91,7 @@ class Motion(NamedTuple):
 
 
 def line(force_ratio: Scalar, steps: int) -> Line:
-    """Springs for `steps` (even) steps a period that begins at the smallest normal force."""
+    """Springs of a sphere for `steps` (even) steps a period that begins at the smallest normal force."""
     phase = 2 * np.pi * np.arange(steps // 2 + 1) / steps
     load = 1 - force_ratio * jnp.asarray(np.cos(phase), force_ratio.dtype)
     touching = load > 0  # at r = 1 the first one is zero, whose root has no derivative
@@ -105,18 +111,18 @@ def line(force_ratio: Scalar, steps: int) -> Line:
     rate = 2 / 3 * force_ratio * jnp.asarray(np.sin(phase), edge.dtype) / safe
     rate = jnp.where(touching, rate, 0.0)
     indentation = jnp.concatenate([ring, ring[-2::-1]])
-    return Line(depth, weight, indentation, jnp.concatenate([rate, -rate[-2::-1]]))
+    return Line(depth, weight, indentation, jnp.concatenate([rate, -rate[-2::-1]]), 1.5)
 
 
 def period(state: Vector, numbers: Dragged, steps: int) -> tuple[Vector, Motion]:
     """State a period later, and the motion in between."""
-    springs = line(numbers.force_ratio, steps)
+    springs = line(numbers.force_ratio, steps) if numbers.line is None else numbers.line
     step = 2 * np.pi / steps
     outer = springs.depth.size - INNER
     w = jnp.concatenate([state[1:], jnp.zeros(outer, state.dtype)])
 
     def force(w: Vector) -> Scalar:
-        return 1.5 * jnp.sum(springs.weight * w)
+        return springs.stiffness * jnp.sum(springs.weight * w)
 
     def advance(carry, course):
         position, velocity, friction, w = carry
@@ -265,17 +271,24 @@ def _search(numbers: Dragged, velocity: Scalar | None, steps: int, tolerance: Sc
     return state, drag, residual, multiplier, good & (multiplier < 1)
 
 
-def critical_velocity(force_ratio: Scalar, kappa: Scalar) -> Scalar:
+def critical_velocity(
+    force_ratio: Scalar,
+    kappa: Scalar,
+    edge: Callable[[Array], Array] = jnp.cbrt,
+    yielding: Scalar | float = 2 / 3,
+) -> Scalar:
     """Smallest mean velocity at which the whole contact slides all the time.
 
     Then Y' = v - kappa r sin t, and a spring at its bound stays there while Y' > d'. So it is the largest of
-    kappa r sin t + d', a smooth function of one phase.
+    kappa r sin t + d', a smooth function of one phase. `edge`: radius of the contact under a load, both over their
+    means; `yielding`: 1 / stiffness of the line, so that d' = yielding * load' / edge. Both are of a sphere if
+    nothing else is said.
     """
 
     def needed(phase: Array) -> Array:
         load = 1 + force_ratio * jnp.cos(phase)
         load = jnp.maximum(load, jnp.finfo(load.dtype).tiny)
-        loading = -2 / 3 * force_ratio * jnp.sin(phase) / jnp.cbrt(load)
+        loading = -yielding * force_ratio * jnp.sin(phase) / edge(load)
         return kappa * force_ratio * jnp.sin(phase) + loading
 
     fixed = jax.lax.stop_gradient((force_ratio, kappa))

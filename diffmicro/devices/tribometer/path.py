@@ -38,7 +38,9 @@ def path(
     if law == "coulomb":
         return _coulomb(setting, drag, velocity, phase)
     if law == "mdr":
-        return _mdr(models.dragged(design, setting, drag), velocity, shares.size - 1, phase)
+        numbers = models.dragged(design, setting, drag, shares.size - 1)
+        critical = models.critical_velocity(design, setting, numbers)
+        return _mdr(numbers, velocity, critical, shares.size - 1, phase)
     if law == "dynamic":
         return _walk(models.inertia(design, setting), drag, velocity, phase)
     across = setting.direction == "ipp"
@@ -77,9 +79,11 @@ def _coulomb(setting: Setting, drag: Scalar, velocity: Scalar, phase: Array) -> 
     return Path(displacement, speed + extra, load, friction, 1.0 * ~slips)
 
 
-def _mdr(numbers: springs.Dragged, velocity: Scalar, steps: int, phase: Array) -> Path:
+def _mdr(
+    numbers: springs.Dragged, velocity: Scalar, critical: Scalar, steps: int, phase: Array
+) -> Path:
     load = 1 - numbers.force_ratio * jnp.cos(phase)
-    if velocity >= springs.critical_velocity(numbers.force_ratio, numbers.kappa):
+    if velocity >= critical:
         lead = numbers.kappa * numbers.force_ratio
         speed = velocity + lead * jnp.sin(phase)
         moved = velocity * phase + lead * (1 - jnp.cos(phase))

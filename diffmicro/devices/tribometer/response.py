@@ -21,20 +21,24 @@ from diffmicro.rules import check_point, legal, spare, where_legal
 class Response(eqx.Module):
     """Steady sliding under vibration."""
 
-    friction_ratio: Array = output("mean friction force over the one without vibration", "-")
-    sliding_velocity: Array = output("mean velocity of sliding", "m/s")
+    friction_ratio: Array = output("mean friction force over the one without vibration", "-", low=0)
+    sliding_velocity: Array = output("mean velocity of sliding", "m/s", low=0)
     critical_velocity: Array = output(
         "from where on nothing is reduced (oop), no contact point turns back (ipi); the amplitude (ipp)",
         "m/s",
+        low=0,
     )
     result: RESULTS = output("how the calculation ended")
     residual: Array = output(
         "distance after one period from where it began, or of the law from what is imposed, relative",
         "-",
+        low=0,
     )
-    margin: Array = output("distance to the nearest change of regime, relative", "-")
+    margin: Array = output("distance to the nearest change of regime, relative", "-", low=0)
     multiplier: Array = output(
-        "largest modulus of the Floquet multipliers, where the motion is followed in time", "-"
+        "largest modulus of the Floquet multipliers, where the motion is followed in time",
+        "-",
+        low=0,
     )
 
 
@@ -102,7 +106,7 @@ def respond(
 def _respond(design: Design, setting: Setting, tolerance: Array, *, steps: int) -> Response:
     allowed = legal(RULES, design, setting)
     touched = jnp.sum(jnp.stack(jax.tree.leaves((design, setting))))
-    tame = spare(design), spare(setting, **HARMLESS)
+    tame = spare(design, **HARMLESS), spare(setting, **HARMLESS)
     design, setting = where_legal(allowed, (design, setting), tame)
     found = laws.steady(law_of(setting), design, pressed(design, setting), steps, tolerance)
     return finite_if_ok(_response(found, allowed, touched))

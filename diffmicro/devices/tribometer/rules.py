@@ -23,6 +23,20 @@ RULES = (
         ),
     ),
     Rule(
+        lambda d, s: law_of(s) == "mdr" or (d.tip_radius is None and d.roughness is None),
+        lambda _, s: (
+            f"Design.tip_radius and Design.roughness are of the contact's shape, which law = {law_of(s)} does not "
+            "know; it has to be mdr. Leave them out, or take law=mdr."
+        ),
+    ),
+    Rule(
+        lambda d, _: d.tip_radius is None or d.tip_radius <= d.radius / 2,
+        lambda d, _: (
+            f"Design.tip_radius = {d.tip_radius} m is not allowed; it has to be at most half of radius = "
+            f"{d.radius} m, or what is left of the sphere is no parabola. Wear it less."
+        ),
+    ),
+    Rule(
         lambda d, s: s.vibration_length is None or s.vibration_length <= longest(d, s),
         lambda d, s: (
             f"Setting.vibration_length = {s.vibration_length} m is not allowed; it has to be at most "
@@ -31,5 +45,7 @@ RULES = (
     ),
 )
 
-HARMLESS = dict(drag_ratio=0.75, sliding_velocity=1e-3, vibration_length=1e-7)
+HARMLESS = dict(
+    drag_ratio=0.75, sliding_velocity=1e-3, vibration_length=1e-7, tip_radius=1e-5, roughness=1e-6
+)
 """What is imposed in lanes that have to end."""

@@ -14,15 +14,11 @@ import numpy as np
 from jax import Array
 
 from diffmicro._types import Scalar
-from diffmicro.devices.tribometer import inplane
+from diffmicro.devices.tribometer import inplane, tip
 from diffmicro.devices.tribometer import motion as springs
 from diffmicro.devices.tribometer.design import Design, Setting
+from diffmicro.devices.tribometer.lumped import indentation, moduli, profile_of
 from diffmicro.mechanics import friction_control
-from diffmicro.mechanics.elastic import (
-    effective_modulus,
-    effective_shear_modulus,
-    hertz_indentation,
-)
 from diffmicro.nonsmooth.bracketed import rising_root
 
 
@@ -72,7 +68,7 @@ def velocity_unit(name: str, design: Design, setting: Setting) -> Scalar:
     if name == "coulomb":
         return _push(design, setting) * setting.force_ratio
     if name == "mdr":
-        return indentation_scales(design, setting)[1] * _omega(setting)
+        return presliding(design, setting) * _omega(setting)
     return jnp.asarray(setting.vibration_velocity)
 
 
@@ -177,27 +173,32 @@ def root_of_mean(duration: Scalar, velocity: Scalar) -> Scalar:
     return jnp.sqrt(jnp.sqrt(friction_control.slip_velocity(duration))) - velocity**0.25
 
 
-def indentation_scales(design: Design, setting: Setting) -> tuple[Scalar, Scalar]:
-    """Mean indentation, and the presliding displacement at it: mu_0 E*/G* d_0 [m]."""
-    steel = (design.young, design.poisson)
-    modulus = effective_modulus(*steel, *steel)
-    shear = effective_shear_modulus(*steel, *steel)
-    depth = hertz_indentation(setting.normal_force, design.radius, modulus)
-    return depth, setting.friction * modulus / shear * depth
+def presliding(design: Design, setting: Setting) -> Scalar:
+    """Displacement at which the mean contact begins to slide: mu_0 E*/G* d_0 [m]."""
+    modulus, shear = moduli(design)
+    return setting.friction * modulus / shear * indentation(design, setting)
 
 
-def dragged(design: Design, setting: Setting, drag: Scalar) -> springs.Dragged:
-    """The dimensionless numbers of the contact by springs."""
-    _, presliding = indentation_scales(design, setting)
-    kappa = _push(design, setting) / (_omega(setting) * presliding)
-    return springs.Dragged(drag, jnp.asarray(setting.force_ratio), kappa)
+def dragged(design: Design, setting: Setting, drag: Scalar, steps: int) -> springs.Dragged:
+    """The dimensionless numbers of the contact by springs, for so many time steps a period."""
+    kappa = _push(design, setting) / (_omega(setting) * presliding(design, setting))
+    line = None if profile_of(design) is None else tip.line(design, setting, steps)
+    return springs.Dragged(drag, jnp.asarray(setting.force_ratio), kappa, line)
+
+
+def critical_velocity(design: Design, setting: Setting, numbers: springs.Dragged) -> Scalar:
+    """From where on the contact by springs slides all the time, in its unit of velocity."""
+    if numbers.line is None:
+        return springs.critical_velocity(numbers.force_ratio, numbers.kappa)
+    edge, yielding = tip.edge_of(design, setting), 1 / numbers.line.stiffness
+    return springs.critical_velocity(numbers.force_ratio, numbers.kappa, edge, yielding)
 
 
 def _mdr(design: Design, setting: Setting, steps: int, tolerance: Scalar) -> Law:
     ratio = jnp.asarray(setting.force_ratio)
     one = jnp.ones_like(ratio)
-    numbers = dragged(design, setting, one - ratio / 2)
-    critical = springs.critical_velocity(ratio, numbers.kappa)
+    numbers = dragged(design, setting, one - ratio / 2, steps)
+    critical = critical_velocity(design, setting, numbers)
 
     def answer(found: springs.Found, value: Scalar) -> Answer:
         return Answer(value, 1 - ratio, found.residual, found.multiplier, found.converged)

@@ -14,6 +14,7 @@ from diffmicro.devices.tumbler.design import Design, Setting
 from diffmicro.devices.tumbler.drift import critical_incline, drift_of, stall_field
 from diffmicro.devices.tumbler.rules import HARMLESS, RULES
 from diffmicro.devices.tumbler.steady import Observed
+from diffmicro.dynamics.window import share
 from diffmicro.parameters import as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.results import RESULTS, code, finite_if_ok, found_if_ok, from_code, raise_failure
@@ -25,43 +26,48 @@ class Response(eqx.Module):
 
     speed: Array = output("mean velocity along the incline, upward positive", "m/s")
     speed_spread: Array = output(
-        "standard error of the speed when it is a mean over a window, else 0", "m/s"
+        "standard error of the speed when it is a mean over a window, else 0", "m/s", low=0
     )
     slip: Array = output(
         "mean sliding of the contact, so that speed = turns kept with the field times no_slip_speed + slip",
         "m/s",
     )
-    no_slip_speed: Array = output("hull perimeter times frequency", "m/s")
-    climbs: Array = output("1 if the robot gets up the incline, else 0", "-")
-    mass: Array = output("mass, given or from density and shape", "kg")
-    max_adhesion: Array = output("largest adhesive force", "N")
-    contact_fraction: Array = output("share of time in contact", "-")
-    face_fraction: Array = output("share of time with a face on the ground", "-")
-    hops: Array = output("touch-downs from flight per turn of the field", "-")
+    no_slip_speed: Array = output("hull perimeter times frequency", "m/s", low=0)
+    climbs: Array = output("1 if the robot gets up the incline, else 0", "-", low=0, high=1)
+    mass: Array = output("mass, given or from density and shape", "kg", low=0)
+    max_adhesion: Array = output("largest adhesive force", "N", low=0)
+    contact_fraction: Array = output("share of time in contact", "-", low=0, high=1)
+    face_fraction: Array = output("share of time with a face on the ground", "-", low=0, high=1)
+    hops: Array = output("touch-downs from flight per turn of the field", "-", low=0)
     yaw: Array = output(
         "angle of the robot about the surface's normal at the end; 0 in the planar event method",
         "rad",
     )
     lateral_drift: Array = output("mean velocity across; 0 in the planar event method", "m/s")
     max_penetration: Array = output(
-        "deepest overlap of robot and ground; 0 in the event method", "m"
+        "deepest overlap of robot and ground; 0 in the event method", "m", low=0
     )
     max_residual: Array = output(
-        "largest residual of a time step; of the event method the distance from returning", "-"
+        "largest residual of a time step; of the event method the distance from returning",
+        "-",
+        low=0,
     )
     period_multiple: Array = output(
-        "period of the motion in half turns of the field; 0 when it is not periodic", "-"
+        "period of the motion in half turns of the field; 0 when it is not periodic", "-", low=0
     )
     result: RESULTS = output("how the calculation ended")
     residual: Array = output(
-        "distance of the state from where it was one period before, in natural units", "-"
+        "distance of the state from where it was one period before, in natural units", "-", low=0
     )
     margin: Array = output(
         "time to the nearest change of the sequence of modes, over the field's period; implicit: 0",
         "-",
+        low=0,
     )
     multiplier: Array = output(
-        "last contraction of that distance; 0 at once, 1 for a swing that lasts; implicit: 0", "-"
+        "last contraction of that distance; 0 at once, 1 for a swing that lasts; implicit: 0",
+        "-",
+        low=0,
     )
     state: Array = output(
         "gap, its rate, roll, spin and sliding velocity as the field passes the lying robot, natural units",
@@ -73,7 +79,7 @@ class Response(eqx.Module):
         default=None,
     )
     stall_field: Array | None = output(
-        "smallest field that turns the robot over, statically, on request", "T", default=None
+        "smallest field that turns the robot over, statically, on request", "T", default=None, low=0
     )
 
 
@@ -186,8 +192,8 @@ def _respond_event(
         climbs=jnp.where(climbs, 1.0, 0.0) * shown,
         mass=mass * shown,
         max_adhesion=observed.pull * force * shown,
-        contact_fraction=observed.contact_time / n * steadily,
-        face_fraction=observed.face_time / n * steadily,
+        contact_fraction=share(observed.contact_time, n) * steadily,
+        face_fraction=share(observed.face_time, n) * steadily,
         hops=2 * observed.hops / n * steadily,
         yaw=none,
         lateral_drift=none,

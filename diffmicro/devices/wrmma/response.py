@@ -19,7 +19,7 @@ from diffmicro.devices.wrmma.steady import MotionState, Observed, period_map
 from diffmicro.dynamics import moreau
 from diffmicro.dynamics.fixed_point import Orbit
 from diffmicro.dynamics.orbits import SETTLE, Search, find_orbit, unstable
-from diffmicro.dynamics.window import WindowMean, window_mean
+from diffmicro.dynamics.window import WindowMean, share, window_mean
 from diffmicro.parameters import as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.results import RESULTS, code, finite_if_ok, from_code, raise_failure
@@ -31,23 +31,23 @@ class Response(eqx.Module):
 
     velocity: Array = output("drift per period times frequency", "m/s")
     velocity_spread: Array = output(
-        "standard error of the velocity when it is a mean over a window, else 0", "m/s"
+        "standard error of the velocity when it is a mean over a window, else 0", "m/s", low=0
     )
-    min_gap: Array = output("smallest gap", "m")
-    impacts: Array = output("impacts of hammer and body per drive period", "-")
-    stick_fraction: Array = output("share of time in which the body sticks", "-")
-    peak_body_speed: Array = output("largest speed of the body", "m/s")
+    min_gap: Array = output("smallest gap", "m", low=0)
+    impacts: Array = output("impacts of hammer and body per drive period", "-", low=0)
+    stick_fraction: Array = output("share of time in which the body sticks", "-", low=0, high=1)
+    peak_body_speed: Array = output("largest speed of the body", "m/s", low=0)
     period_multiple: Array = output(
-        "period of the motion in drive periods; 0 when it is not periodic", "-"
+        "period of the motion in drive periods; 0 when it is not periodic", "-", low=0
     )
-    multiplier: Array = output("largest modulus of the Floquet multipliers", "-")
-    eta: Array = output("magnetic force at rest over friction force, eq. 27", "-")
+    multiplier: Array = output("largest modulus of the Floquet multipliers", "-", low=0)
+    eta: Array = output("magnetic force at rest over friction force, eq. 27", "-", low=0)
     result: RESULTS = output("how the calculation ended")
     residual: Array = output(
-        "distance after one period of the motion from where it began, over the rest gap", "-"
+        "distance after one period of the motion from where it began, over the rest gap", "-", low=0
     )
     margin: Array = output(
-        "time to the nearest change of the sequence of modes, over the drive period", "-"
+        "time to the nearest change of the sequence of modes, over the drive period", "-", low=0
     )
     state: MotionState = output(
         "state at the start of a period, to start a neighboring calculation from"
@@ -200,9 +200,10 @@ def _in_units(
     return Response(
         velocity=displacement * speed_unit * shown,
         velocity_spread=spread * speed_unit * shown,
-        min_gap=observed.min_gap * design.rest_gap * numbers,
+        # Parts that touch are apart by a rounding of either sign.
+        min_gap=jnp.maximum(observed.min_gap, 0.0) * design.rest_gap * numbers,
         impacts=observed.impacts / periods * numbers,
-        stick_fraction=observed.stick_time / periods * numbers,
+        stick_fraction=share(observed.stick_time, periods) * numbers,
         peak_body_speed=observed.peak_speed * speed_unit * numbers,
         period_multiple=jnp.where(settled & allowed, periods, 0),
         multiplier=orbit.multiplier * shown,
