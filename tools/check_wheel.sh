@@ -23,6 +23,9 @@ names = zipfile.ZipFile(wheel).namelist()
 strange = [n for n in names if not re.match(r"diffmicro/|diffmicro-[^/]+\.dist-info/", n)]
 if strange:
     sys.exit(f"files in the wheel that are not under diffmicro/: {strange}")
+page = {path.name for path in pathlib.Path(readme).parent.glob("diffmicro/explore/page/*")}
+if not page or not {f"diffmicro/explore/page/{name}" for name in page} <= set(names):
+    sys.exit("the wheel has not all files of the page of diffmicro explore")
 block = re.search(r"^```python\n(.*?)^```", pathlib.Path(readme).read_text(), re.S | re.M)
 if not block:
     sys.exit("README.md has no ```python block to run")

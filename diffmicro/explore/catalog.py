@@ -25,8 +25,10 @@ def catalog(device: Device, reference: str) -> dict[str, Any]:
         title: [row for name in names for row in _rows(device, name, get(design, setting, name))]
         for title, names in groups
     }
-    first = next((row["key"] for of in rows.values() for row in of if row["range"]), "")
-    drive = next((row["key"] for row in rows["Drive"] if row["kind"] == "number"), first)
+    # Along what the curve goes at first: what an operator turns, rather than what is fabricated.
+    turned = [row for kind in (device.Setting, device.Design) for row in rows[kind.__name__]]
+    along = [row["key"] for row in rows["Drive"] if row["kind"] == "number"]
+    along += [row["key"] for row in turned if row["range"]]
     methods = [method.name for method in device.methods]
     return {
         "reference": reference,
@@ -34,7 +36,7 @@ def catalog(device: Device, reference: str) -> dict[str, Any]:
         "title": device.title,
         "source": device.source,
         "groups": [{"title": title, "rows": own} for title, own in rows.items() if own],
-        "along": drive,
+        "along": next(iter(along), ""),
         "methods": methods if len(methods) > 1 else [],
         "responses": [
             {"name": name, "meaning": known.meaning, "unit": known.unit.replace("-", ""),

@@ -23,6 +23,9 @@ LONGEST_WORD = 4000
 MOST_POINTS = 129
 """Limits of one question; more is not asked by the page."""
 
+MOST_TIMES = 10
+"""How many times its usual value a whole number that fixes the size of a calculation may be."""
+
 POINTS = 65
 """Points of a curve: two to a power, and one, so that each pass halves the distance of the one before."""
 
@@ -84,6 +87,8 @@ class Question(NamedTuple):
             value = in_si(text, unit_of(self.known, self.along)) if text else usual[side]
         except ValueError as complaint:
             raise BadQuestion(f"End {text!r} of the axis: {complaint}.", self.along) from None
+        if not math.isfinite(value):
+            raise BadQuestion(f"End {text!r} of the axis has to be finite.", self.along)
         return min(max(value, self.known.low), self.known.high)
 
 
@@ -129,6 +134,7 @@ class Desk:
                     f"{key}: a value is a text of at most {LONGEST_WORD} letters.", key
                 )
         point = self._point(device, words)
+        _check_size(device, point)
         response = given.get("response") or device.usual_responses[0]
         if response not in device.responses:
             raise BadQuestion(f"{response!r} is no response of {device.name}.")
@@ -162,6 +168,22 @@ class Desk:
             found = jax.tree.map(jax.device_get, function(*args))
         self._ready.add(kind)
         return found
+
+
+def _check_size(device: Device, point: Any) -> None:
+    """Refuse what would take a page far longer than usual; the command line takes it."""
+    method = device.method(point.numerics.get("method"))
+    sizes = {"steps": (point.numerics.get("steps"), method.steps)}
+    for name, known in device.parameters.items():
+        if known.whole:
+            sizes[name] = (get(point.design, point.setting, name), known.default)
+    for name, (value, usual) in sizes.items():
+        if value is not None and usual and value > MOST_TIMES * usual:
+            raise BadQuestion(
+                f"{name} = {value} is too large for this page; it has to be at most {MOST_TIMES * usual}, "
+                f"{MOST_TIMES} times the usual value. Use diffmicro evaluate for it.",
+                name,
+            )
 
 
 def number_at(point: Any, key: str) -> float:

@@ -52,7 +52,8 @@ def curve(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> None:
     """The responses here, then one response along a parameter, from coarse to fine."""
     q = desk.question(asked)
     found = desk.run(task, say, q.respond, *q.arrays)
-    say({"here": _here(q, found), "copy": copies(q)})
+    at_here = number_at(q.point, q.along) if q.along else None
+    say({"here": _here(q, found) | {"at": at_here}, "copy": copies(q)})
     if not q.along or asked.get("only") == "here":
         return
     value = getattr(found, q.response)
@@ -75,7 +76,7 @@ def curve(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> None:
     shown = readable_unit(largest, unit)
     say(
         {
-            "axis": axis | {"here": number_at(q.point, q.along)},
+            "axis": axis,
             "response": q.response,
             "unit": shown._asdict(),
         }

@@ -52,7 +52,7 @@ export function draw(svg, { x, y, range, points, here = null, marks = [], height
   marks.forEach((mark, i) => drawMark(svg, mark, rows.places[i], box));
   const breaks = marks.filter((mark) => mark.breaks).map((mark) => mark.x);
   drawPoints(svg, points, px, py, box, flag, small ? 0 : 2, breaks);
-  if (here) {
+  if (here && here.x >= range[0] && here.x <= range[1]) {
     const g = shape(svg, "g", { class: "here" });
     shape(g, "line", { x1: px(here.x), x2: px(here.x), y1: box.top, y2: box.bottom });
     if (here.y !== null) shape(g, "circle", { cx: px(here.x), cy: py(here.y), r: 5.5 });

@@ -8,6 +8,8 @@ import { make } from "./elements.js";
 import { Parameters } from "./parameters.js";
 import { ask, end } from "./questions.js";
 
+const REFUSED = "not calculated";
+const DEPENDENT = ["curve-plot", "curve-table", "table", "traces", "picture"]; // dimmed where a value is refused
 const PAUSE = 180; // milliseconds after which motion and drawing follow the curve
 
 let catalog = null;
@@ -150,9 +152,10 @@ function trouble(last) {
   busy("");
   if (!last || !last.error) return false;
   const at = parameters?.complain(last.key, last.error);
-  $("status").textContent = "not calculated";
+  $("status").textContent = REFUSED;
   $("status").className = "pill bad";
   $("value").textContent = "";
+  for (const id of DEPENDENT) $(id).classList.add("stale");
   say($("message"), at ? `${last.key}: see its field. ${last.error}` : last.error);
   for (const id of ["copy-command", "copy-python"]) $(id).disabled = true;
   return true;
@@ -188,16 +191,14 @@ function showHere(line, asked) {
   showStatus(line.here, asked.response);
   showResponses(catalog.responses, line.here);
   for (const option of $("response").options) option.disabled = Array.isArray(line.here.table[option.value].value);
-  const row = parameters.rows.get(asked.along);
-  const x = row && Number(row.field.value);
+  for (const id of DEPENDENT) $(id).classList.remove("stale");
   const y = line.here.table[asked.response].value;
-  curve.here = Number.isFinite(x) && !Array.isArray(y) ? { x, y } : null;
+  curve.here = line.here.at === null || Array.isArray(y) ? null : { x: line.here.at, y };
   if (asked.only) drawCurve();
 }
 
 function beginCurve(line) {
   Object.assign(curve, { key: "", points: [], axis: line.axis, unit: line.unit, response: line.response });
-  curve.here = { x: line.axis.here * line.axis.factor, y: curve.here?.y ?? null };
 }
 
 let drawing = 0;
@@ -210,7 +211,7 @@ function shown() {
     x: { name: axis.key, unit: axis.unit }, y: { name: curve.response, unit: unit.unit },
     range: [axis.low * axis.factor, axis.high * axis.factor],
     points: curve.points.map((p) => ({ x: p.x * axis.factor, y: y(p.y), status: p.status })).sort((a, b) => a.x - b.x),
-    here: curve.here && { x: curve.here.x, y: y(curve.here.y) },
+    here: curve.here && { x: curve.here.x * axis.factor, y: y(curve.here.y) },
     marks: curve.marks.map((b) => ({ x: b.at * axis.factor, text: b.kind.replaceAll("_", " "), ends: b.ends,
       breaks: b.ends || b.kind === "start_lost" })),
     height: 300,
@@ -247,6 +248,8 @@ function fillTable() {
   }));
 }
 
+const refused = () => $("status").textContent === REFUSED;
+
 async function askMotion() {
   if (!catalog.moves) return motion.none("This device has no motion to look at (simulate).");
   if (!$("traces").hasChildNodes()) say($("motion-note"), "calculating ...");
@@ -254,14 +257,14 @@ async function askMotion() {
     if (line.axis) motion.begin(line.axis);
     if (line.curve) motion.add(line.curve);
   });
-  if (last?.error) motion.none(last.error);
+  if (last?.error) motion.none(refused() ? "See the message above the curve." : last.error);
 }
 
 async function askDrawing() {
   if (!catalog.draws) return hideDrawing("This device states no geometry, so there is nothing to draw.");
   if ($("picture").hidden) say($("drawing-note"), "drawing ...");
   const last = await ask("drawing", question(), showDrawing);
-  if (last?.error) hideDrawing(last.error);
+  if (last?.error) hideDrawing(refused() ? "See the message above the curve." : last.error);
 }
 
 async function findRange(key) {

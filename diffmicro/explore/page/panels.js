@@ -193,5 +193,5 @@ export function showFound(result, response) {
     ...result.variables.map((v) => [v.key, v.before, v.after + (v.held ? ` (at its ${v.held} bound)` : "")]),
   ]);
   const verdict = result.verdict ? ` Gradient there: ${result.verdict}.` : "";
-  say($("search-note"), `${result.status}: ${result.reason}${verdict} ${result.evaluations} evaluations. ${result.notes.join(" ")}`);
+  say($("search-note"), `${result.status}: ${result.reason.replace(/\.?$/, ".")}${verdict} ${result.evaluations} evaluations. ${result.notes.join(" ")}`);
 }

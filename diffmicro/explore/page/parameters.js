@@ -50,8 +50,8 @@ export class Parameters {
     row.known = { ...row.known, range, unit, factor };
     row.box.querySelector(".unit").textContent = unit;
     row.find?.remove();
+    row.field.value = inUnit(row.field.value.trim(), row.known);
     this.#slide(row);
-    this.#show(row, row.field.value);
   }
 
   /** A message at one field, or at none. */
@@ -89,10 +89,14 @@ export class Parameters {
       : make("input", { id, autocomplete: "off", spellcheck: "false", size: "9",
         placeholder: known.value === "" ? "not given" : "", "aria-describedby": `${id}-hint ${id}-error` });
     field.value = known.value;
-    const hint = make("p", { class: "hint", id: `${id}-hint` }, `${known.meaning}${known.symbol ? ` (${known.symbol})` : ""}; `
+    const hint = make("p", { class: "unseen", id: `${id}-hint` }, `${known.meaning}${known.symbol ? ` (${known.symbol})` : ""}; `
       + `${known.allowed}`
       + `${known.unit && known.kind === "number" ? ` [${known.unit}]` : ""}.`
       + `${known.range ? ` Slider: ${known.range.how}.` : ""}`);
+    // One place for all hints: rows that grew with the focus would move away under the pointer.
+    for (const event of ["focusin", "pointerenter"]) {
+      box.addEventListener(event, () => { document.getElementById("hint").textContent = `${known.key}: ${hint.textContent}`; });
+    }
     const error = make("p", { class: "error", id: `${id}-error` });
     const row = { known, box, field, error };
     box.append(label, field, make("span", { class: "unit" }, known.kind === "number" ? known.unit : ""));
@@ -132,8 +136,8 @@ export class Parameters {
     const freeLabel = make("label", { class: "free", for: free.id, title: "free in a search, within its slider" }, "free");
     freeLabel.prepend(free);
     freeLabel.append(make("span", { class: "unseen" }, ` in a search: ${known.key}`));
-    box.insertBefore(slider, box.querySelector(".hint"));
-    box.insertBefore(freeLabel, box.querySelector(".hint"));
+    box.insertBefore(slider, box.querySelector(".unit").nextSibling);
+    slider.after(freeLabel);
     Object.assign(row, { slider, free });
     this.#show(row, field.value);
   }
