@@ -7,8 +7,8 @@ mu_0 E*/G* d_0, forces in units of mu_0 F_n0. With the drag f, the force ratio r
     kappa = F_n0 G* / (E* d_0 m omega^2),    Y'' = kappa (f - 3/2 int_0^a w dx),    |w| <= d(t) - x^2,
 
 for a sphere (other shapes: `tip`), each spring w follows the body while it is in contact and is cut off at its
-bound on both sides, and d = a^2 = (1 + r cos t)^(2/3). A spring that loses contact loses its displacement. Neither the friction
-coefficient nor its bound appear: velocity is proportional to mu_0 at a given f.
+bound on both sides, and d = a^2 = (1 + r cos t)^(2/3). A spring that loses contact loses its displacement. Neither
+the friction coefficient nor its bound appear: velocity is proportional to mu_0 at a given f.
 
 Springs sit where the edge of the contact is at the time steps, so that the edge is always at a spring. Between
 springs w is straight over the depth x^2, which is exact where everything slides. The region that never
