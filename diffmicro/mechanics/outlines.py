@@ -57,6 +57,17 @@ class Outline(NamedTuple):
         lengths = self.edge + self.radius * (following - self.normal)
         return jnp.sum(jnp.where(present, lengths, 0.0))
 
+    def extents(self) -> tuple[Array, Array]:
+        """Size of the hull along x and z [m]."""
+        quarter = jnp.asarray(jnp.pi / 2, self.x.dtype)
+        return 2 * self.support(quarter), 2 * self.support(0 * quarter)
+
+    def hull_area(self) -> Array:
+        """Area of the hull's section [m^2]; between tips of spikes more than the body's."""
+        if self.radius.size == ARCS:
+            return self.area
+        return section(self.x, self.z)[0]
+
     def support(self, angle: Array) -> Array:
         """h: height of the center over the plane at one roll angle."""
         heights = self.radius + self.x * jnp.sin(angle) - self.z * jnp.cos(angle)

@@ -29,6 +29,8 @@ class Robot:
     press: float
     slope: float
     friction: float
+    drag: float = 0.0  # mg / ms, of the center's velocity
+    brake: float = 0.0  # mg mm^2 / ms, of the spin
 
 
 def cuboid(design, setting):
@@ -66,7 +68,8 @@ def solve(robot, y, time, touching, slip, adhesion):
     a[1, 1], a[1, 3 : 3 + n], b[1] = m, -1, -robot.press - adhesion
     a[2, 2], a[2, 3 : 3 + n] = robot.inertia, r[:, 0]
     a[2, 3 + n] = -r[0, 1] if n else 0.0
-    b[2] = robot.torque * np.sin(robot.turning * time - y[2])
+    b[2] = robot.torque * np.sin(robot.turning * time - y[2]) - robot.brake * y[5]
+    b[:2] -= robot.drag * y[3:5]
     for i in range(n):
         a[3 + i, 1], a[3 + i, 2], b[3 + i] = 1, -r[i, 0], w**2 * r[i, 1]
     if n == 0:

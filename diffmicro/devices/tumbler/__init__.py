@@ -9,6 +9,7 @@ From the outline and the field to the mean speed of the steady motion, different
 | m, phi, V_m, E | `mass`, `offset_angle`, `magnetic_volume`, `magnetization` | kg, rad, m^3, A/m |
 | B, f_rot | `field`, `field_frequency` | T, Hz |
 | mu, C, F_elect | `friction`, `adhesion`, `electrostatic_force` | -, N/m^2, N |
+| - | `fluid_viscosity`, `fluid_density`: a fluid around the robot, none by default | Pa s, kg/m^3 |
 | 2 (L + H) f_rot, eq. 15 | `no_slip_speed`: hull perimeter times frequency | m/s |
 | v | `speed` | m/s |
 

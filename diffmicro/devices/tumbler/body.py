@@ -9,6 +9,7 @@ from diffmicro.devices.tumbler.design import Design, Setting
 from diffmicro.devices.tumbler.motion import TumblerMotion
 from diffmicro.mechanics import outlines
 from diffmicro.mechanics.outlines import Outline
+from diffmicro.mechanics.viscous_drag import ellipsoid_drag
 
 
 def outline_of(design: Design) -> Outline:
@@ -81,6 +82,30 @@ def body_of(design: Design, outline: Outline) -> Body:
     return Body(mass, inertia, magnetic * design.magnetization)
 
 
+def weight_of(design: Design, setting: Setting, outline: Outline, body: Body) -> Any:
+    """Weight less the buoyancy of what the body displaces [N]."""
+    if setting.fluid_density is None:
+        return body.mass * setting.gravity
+    return (body.mass - setting.fluid_density * outline.area * design.width) * setting.gravity
+
+
+def drag_of(design: Design, setting: Setting, outline: Outline) -> tuple[Any, Any] | None:
+    """Drag over velocity [N s/m] and over spin [N m s] along the body's axes: depth, length, thickness.
+
+    That of an ellipsoid with the hull's volume and the proportions of its extents (`mechanics.viscous_drag`).
+    In the plane of rolling the drag of a translation is the mean over half a turn of the body, the same for both
+    axes. Walls raise it and are left out, as is the inertia of the fluid.
+    """
+    if setting.fluid_viscosity is None:
+        return None
+    depth, (length, thickness) = jnp.asarray(design.width), outline.extents()
+    swell = jnp.cbrt(6 / jnp.pi * outline.hull_area() / (length * thickness)) / 2
+    force, moment = ellipsoid_drag((swell * depth, swell * length, swell * thickness))
+    mean = (force[1] + force[2]) / 2
+    force = jnp.stack([force[0], mean, mean])
+    return setting.fluid_viscosity * force, setting.fluid_viscosity * moment
+
+
 LATE = 0.9
 """Share of the angle between field and magnetization that lifts the lying robot."""
 
@@ -107,6 +132,7 @@ def lump(design: Design, setting: Setting) -> tuple[TumblerMotion, Units]:
     acceleration = velocity * rate / time
     force = body.mass * acceleration
     sine, cosine = jnp.sin(outline.normal), jnp.cos(outline.normal)
+    weight = weight_of(design, setting, outline, body)
     n = outline.normal.size
     last = jnp.arange(n) == outline.count - 1
     end = jnp.where(last, outline.normal[0] + 2 * jnp.pi, jnp.roll(outline.normal, -1))
@@ -126,13 +152,16 @@ def lump(design: Design, setting: Setting) -> tuple[TumblerMotion, Units]:
         line_pull=line * pulls,
         line_load=line * (not pulls),
         inertia=body.inertia / (body.mass * length**2),
-        press=(body.mass * setting.gravity * jnp.cos(setting.incline) + setting.electrostatic_force)
-        / force,
-        slope=body.mass * setting.gravity * jnp.sin(setting.incline) / force,
+        press=(weight * jnp.cos(setting.incline) + setting.electrostatic_force) / force,
+        slope=weight * jnp.sin(setting.incline) / force,
         torque=body.moment * setting.field / (force * length),
         friction=setting.friction,
         rate=rate,
     )
+    drag = drag_of(design, setting, outline)
+    if drag is not None:
+        numbers["drag"] = drag[0][1] * velocity / force
+        numbers["brake"] = drag[1][0] * rate / (time * force * length)
     dtype = jnp.result_type(float, *numbers.values())
     numbers = {name: jnp.asarray(number, dtype) for name, number in numbers.items()}
     # The motion is looked at just before the lying robot is lifted: that late it has come to rest.

@@ -158,6 +158,21 @@ class Setting(eqx.Module):
     gravity: Array | float = parameter(
         9.81, "gravitational acceleration", "m/s^2", symbol="g", source="eq. 12", above=0
     )
+    fluid_viscosity: Array | float | None = parameter(
+        None,
+        "dynamic viscosity of the fluid around the robot; None: no drag",
+        "Pa s",
+        symbol="eta",
+        source="the paper's outlook: wet environments",
+        above=0,
+    )
+    fluid_density: Array | float | None = parameter(
+        None,
+        "density of the fluid around the robot; None: no buoyancy",
+        "kg/m^3",
+        source="the paper's outlook: wet environments",
+        above=0,
+    )
     adhesion_law: str = parameter(
         "force",
         "force: adhesion presses the body down; friction: it adds to the load in the friction bound alone",

@@ -15,7 +15,7 @@ Derivatives are those of the discretization at its active sets, not of the motio
 
 With the field off a step can gain energy of order h^2, since the levers are those at its end.
 
-Left out: Magnus and drag forces of the air, gradients of the field.
+The drag of a fluid is that at the beginning of the step. Left out: Magnus forces, gradients of the field.
 """
 
 import math
@@ -117,9 +117,9 @@ def check_steps(where: str, design: Design, setting: Setting, steps: int) -> Non
         swing = float(jnp.max(lump(design, setting).alignment))
         raise ValueError(
             f"{where}: steps = {steps} per turn of the field is too few: the robot swings about the field by "
-            f"{swing:.4g} rad per turn of it, of which a step may take {COARSEST}. At least {needed} steps are "
-            f"needed, {usual_steps(design, setting)} are good. A weaker field or a higher field_frequency "
-            "needs fewer."
+            f"{swing:.4g} rad per turn of it, a fluid's drag included; a step may take {COARSEST}. "
+            f"At least {needed} steps are needed, {usual_steps(design, setting)} are good. A weaker field or "
+            "a higher field_frequency needs fewer."
         )
 
 

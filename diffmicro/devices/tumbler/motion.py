@@ -27,7 +27,10 @@ adhesion takes the value in between (Filippov). A landing is one impact of all t
 impulses: 0 <= p_i, v_i+ >= 0 complementary, one tangential impulse |p_t| <= mu sum p against the sliding
 velocity after it. The friction impulse takes no part of the adhesion. Rocking slower than `CHATTER` ends.
 
-Left out: rebound, presliding, rolling resistance, and everything out of the plane.
+In a fluid the weight is less the buoyancy, N grows by drag z', S by drag x' and T falls by brake w, with x' and z'
+the velocity of the center; impacts are too short for the fluid to matter.
+
+Left out: rebound, presliding, rolling resistance, inertia of a fluid, and everything out of the plane.
 """
 
 from collections.abc import Callable
@@ -94,6 +97,8 @@ class TumblerMotion(HybridSystem):
     friction: Array
     phase: Array
     rate: Array
+    drag: Array | None = None
+    brake: Array | None = None
 
     def schedule(self) -> Schedule:
         """One segment: half a turn of the field."""
@@ -134,6 +139,10 @@ class TumblerMotion(HybridSystem):
         press = (self.radius[piece] - h) * squared + (self.press + self.line_pull * touching)
         drag = ahead * squared + self.slope
         turning = self._turning(time, piece, state.roll) + h * (grip * load)
+        if self.drag is not None:
+            press = press + self.drag * (state.rate + ahead * spin)
+            drag = drag + self.drag * (state.slide + h * spin)
+            turning = turning - self.brake * spin
         turning = turning - arm * press * touching - h * drag * sticks
         spin_rate = turning / (arm * ahead * touching + h * h * sticks + self.inertia)
         press = press + ahead * spin_rate
@@ -171,7 +180,10 @@ class TumblerMotion(HybridSystem):
         moves = jnp.where((mode.slip == 0) & (mode.kind != FLIGHT), 0.0, 1.0)
         turns = self.rate * (1.0 - held)
         slide_rate = (along - drag) * (moves * turns)
-        slide_rate = slide_rate + (along_held - self.slope) * (moves * held * self.rate)
+        on_face = along_held - self.slope
+        if self.drag is not None:
+            on_face = on_face - self.drag * state.slide
+        slide_rate = slide_rate + on_face * (moves * held * self.rate)
         rates = State(
             state.rate * (self.rate * flying),
             press * (-self.rate * flying),

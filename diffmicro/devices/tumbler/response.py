@@ -162,7 +162,7 @@ def _respond_event(
     extra: tuple[str, ...],
 ) -> Response:
     allowed = legal(RULES, design, setting)
-    tame = spare(design, **HARMLESS), spare(setting)
+    tame = spare(design, **HARMLESS), spare(setting, **HARMLESS)
     design, setting = where_legal(allowed, (design, setting), tame)
     drift = drift_of(design, setting, start, tolerance, steps, window)
     steady, observed = drift.steady, Observed(*drift.steady.observed)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from diffmicro.devices.tumbler.body import core_of
+from diffmicro.devices.tumbler.body import body_of, core_of, outline_of
 from diffmicro.devices.tumbler.design import Design, Setting
 from diffmicro.rules import Rule
 
@@ -28,6 +28,15 @@ def _bases_fit(design: Design, _: Setting) -> Any:
     return (core_length > 2 * design.spike_base) & (core_length <= design.length * ROUNDED)
 
 
+def _density(design: Design) -> Any:
+    outline = outline_of(design)
+    return body_of(design, outline).mass / (outline.area * design.width)
+
+
+def _sinks(design: Design, setting: Setting) -> Any:
+    return setting.fluid_density is None or setting.fluid_density < _density(design)
+
+
 RULES = (
     Rule(
         _core_fits,
@@ -35,6 +44,14 @@ RULES = (
             f"spikes of height {design.spike_height} m above and below a core of {core_of(design)[1]} m do not "
             f"fit into Design.thickness = {design.thickness} m. Make the spikes or the core smaller, or the body "
             "thicker."
+        ),
+    ),
+    Rule(
+        _sinks,
+        lambda design, setting: (
+            f"Setting.fluid_density = {setting.fluid_density} kg/m^3 is not allowed; it has to be below "
+            f"the robot's, {float(_density(design)):.5g} kg/m^3, or it floats. Take a lighter "
+            "fluid or a heavier robot."
         ),
     ),
     Rule(
@@ -47,6 +64,8 @@ RULES = (
 )
 
 HARMLESS = dict(
+    fluid_viscosity=1e-3,
+    fluid_density=1.0,
     core_length=0.8e-3,
     core_thickness=0.05e-3,
     spike_height=0.025e-3,

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from diffmicro.devices.tumbler import contact
-from diffmicro.devices.tumbler.body import body_of, outline_of
+from diffmicro.devices.tumbler.body import body_of, drag_of, outline_of, weight_of
 from diffmicro.devices.tumbler.contact import Contact, Loads, Motion, Prism
 from diffmicro.devices.tumbler.design import Design, Setting
 from diffmicro.mechanics import rotations
@@ -39,9 +39,12 @@ class SpatialMotion(NamedTuple):
     magnet: Array  # (3,) direction of the magnetization in body axes
     start_yaw: Array
     height: Array  # of the center when the robot lies flat
-    alignment: Array  # frequency of the robot about the field, rad per turn
+    alignment: (
+        Array  # frequency of the robot about the field, rad per turn, and rates of a fluid's drag
+    )
     perimeter: Array
     pulls: Array  # 1: adhesion presses down, 0: it adds to the load in friction's bound
+    drag: Array | None  # (2, 3) of a fluid, force and moment over velocity and spin in body axes
 
 
 def lump(design: Design, setting: Setting) -> SpatialMotion:
@@ -65,11 +68,15 @@ def lump(design: Design, setting: Setting) -> SpatialMotion:
     joint = jnp.where(outline.edge > 0, 2 * line, line)  # between tips there is air
     face = jnp.where(outline.flat > 0, setting.adhesion * outline.flat * design.width, joint)
     sine, cosine = jnp.sin(setting.incline), jnp.cos(setting.incline)
-    weight = body.mass * setting.gravity
+    weight = weight_of(design, setting, outline, body)
     press = jnp.stack([zero, -weight * sine, -weight * cosine - setting.electrostatic_force])
     torque = body.moment * setting.field / (force * unit)
     phi = jnp.asarray(design.offset_angle)
     one = jnp.ones_like(zero)
+    drag, pace = drag_of(design, setting, outline), jnp.sqrt(torque / rolling)
+    if drag is not None:
+        drag = jnp.stack([drag[0] / unit, drag[1] / unit**3]) * (unit**2 / turn / force)
+        pace = pace + jnp.max(drag[0]) + jnp.max(drag[1] / jnp.diagonal(inertia))
     motion = SpatialMotion(
         body=contact.prism(
             outline,
@@ -87,9 +94,10 @@ def lump(design: Design, setting: Setting) -> SpatialMotion:
         magnet=jnp.stack([zero, jnp.cos(phi), jnp.sin(phi)]),
         start_yaw=jnp.asarray(setting.start_yaw),
         height=outline.support(zero) / unit,
-        alignment=jnp.sqrt(torque / rolling),
+        alignment=pace,
         perimeter=outline.perimeter() / unit,
         pulls=one if setting.adhesion_law == "force" else zero,
+        drag=drag,
     )
     dtype = jnp.result_type(float, rolling)
 
@@ -130,6 +138,9 @@ def one_step(
     frame = rotations.matrix(now.motion.attitude)
     torque = spatial.torque * jnp.cross(frame @ spatial.magnet, field)
     force = spatial.force - spatial.pulls * now.adhesion * up
+    if spatial.drag is not None:
+        force = force - frame @ (spatial.drag[0] * (frame.T @ now.motion.velocity))
+        torque = torque - frame @ (spatial.drag[1] * (frame.T @ now.motion.spin))
     load = (1 - spatial.pulls) * now.adhesion * dt
     motion, loads, touching = contact.advance(
         spatial.body, now.motion, now.loads, force, torque, spatial.friction, load, dt
