@@ -24,8 +24,9 @@ WORDS = {
 }
 RESPONSE = {"tribometer": "sliding_velocity", CAPSULE: "velocity", "gripper": "closing_force"}
 RESPONSE |= {"wrmma": "velocity", MAGNET: "velocity"}
-QUICK = ("tribometer", CAPSULE)
-EACH = [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in WORDS]
+EACH = [
+    pytest.param(name, marks=[] if name == "tribometer" else pytest.mark.slow) for name in WORDS
+]
 
 
 def point(reference, **changed):
@@ -136,6 +137,23 @@ def test_a_search_ends_in_words_and_is_better(page, capsys):
     again = json.loads(capsys.readouterr().out)
     for variable in result["variables"]:
         assert again["optimized"]["variables"][variable["key"]] == pytest.approx(variable["value"])
+
+
+def test_a_search_that_is_stopped_gives_what_it_has(page):
+    question = dict(
+        device="tribometer", words={}, response="sliding_velocity", goal="maximize", budget=200,
+        free={"drag_ratio": [0.3, 0.9], "force_ratio": [0.3, 0.7]},
+    )  # fmt: skip
+    link = page.send("POST", "/answer/search", json.dumps(question).encode())
+    lines, stopped = [], 0
+    for text in link.getresponse():
+        lines.append(json.loads(text))
+        if "budget" in lines[-1] and not stopped:
+            stopped = page.request("POST", "/end/search", b"{}")[0]
+    link.close()
+    assert stopped == 204 and lines[-1] == {"end": "replaced"}
+    result = next(line for line in lines if "status" in line)
+    assert result["status"] == "interrupted" and result["evaluations"] < 100
 
 
 def test_the_motion_has_units_and_the_drawing_its_dimensions(page):
