@@ -171,21 +171,15 @@ def test_a_device_without_geometry_says_so(page):
 
 
 def test_what_is_not_ok_is_never_a_number_that_looks_fine(page):
-    lines = page.ask(
-        "curve",
-        device="wrmma",
-        words={},
-        response="velocity",
-        along="field",
-        low="0T",
-        high="5mT",
-        count=2,
-    )
-    dead, fine = sorted((line for line in lines if "x" in line), key=lambda line: line["x"])
-    assert dead["status"] == "stalled" and fine["status"] == "ok"
-    table = page.ask("curve", device=CAPSULE, words={"force": "0"}, only="here")
-    here = found(table, "here")
-    assert here["status"] == "stalled" and here["message"]
+    """The probe stands still at a drag ratio below 0.5, and runs away from 1 on."""
+    asked = dict(words={}, response="sliding_velocity", along="drag_ratio", low="0.2", high="1.6")
+    lines = page.ask("curve", device="tribometer", **asked, count=3)
+    points = sorted((line for line in lines if "x" in line), key=lambda line: line["x"])
+    assert [p["status"] for p in points] == ["stalled", "ok", "runaway"]
+    assert points[0]["y"] == 0 and points[1]["y"] > 0 and points[2]["y"] is None
+    here = found(page.ask("curve", device="tribometer", words={"drag_ratio": "1.2"}), "here")
+    assert here["status"] == "runaway" and here["message"]
+    assert here["table"]["sliding_velocity"] == {"value": None, "text": ""}
 
 
 @pytest.mark.slow
