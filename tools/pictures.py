@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from experiments.gallery import PICTURED
+from tools import screenshot
 from tools.pages import ROOT, session, shown
 
 FOLDER = ROOT / "docs" / "pictures"
@@ -78,6 +79,7 @@ def main() -> int:
         if missing:
             print(f"{', '.join(sorted(missing))}: docs/{page.name}", flush=True)
             run_page(page, missing)
+    screenshot.take(FOLDER)
     return 0
 
 

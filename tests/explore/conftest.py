@@ -28,10 +28,10 @@ class Page:
             "Content-Type": "application/json",
         }
 
-    def request(
+    def send(
         self, method: str, path: str, body: bytes = b"", **headers: str | None
-    ) -> tuple[int, dict[str, str], str]:
-        """Status, headers and text; a header that is None is left out."""
+    ) -> http.client.HTTPConnection:
+        """A request that is sent; a header that is None is left out."""
         given = {**self.usual, **{k.replace("_", "-"): v for k, v in headers.items()}}
         link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         link.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
@@ -39,6 +39,13 @@ class Page:
             if value is not None:
                 link.putheader(name, value)
         link.endheaders(body)
+        return link
+
+    def request(
+        self, method: str, path: str, body: bytes = b"", **headers: str | None
+    ) -> tuple[int, dict[str, str], str]:
+        """Status, headers and text."""
+        link = self.send(method, path, body, **headers)
         reply = link.getresponse()
         found = reply.status, dict(reply.getheaders()), reply.read().decode()
         link.close()
