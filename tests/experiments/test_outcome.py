@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from experiments import scoreboard
+from experiments import gallery, scoreboard
 from experiments.__main__ import main
 from experiments.outcome import (
     CONTRADICTED,
@@ -135,9 +135,11 @@ def test_command(tmp_path, capsys):
 def test_recording_writes_the_table_and_the_page(tmp_path, monkeypatch):
     monkeypatch.setattr(scoreboard, "EXPECTED", tmp_path / "verdicts.json")
     monkeypatch.setattr(scoreboard, "PAGE", tmp_path / "sources.md")
+    monkeypatch.setattr(gallery, "PAGE", tmp_path / "gallery.md")
     assert main(["nagy2012_table2", "--out", str(tmp_path), "--record"]) == 0
     assert list(scoreboard.expected()) == ["nagy2012_table2"]
     assert "| Table II |" in (tmp_path / "sources.md").read_text()
+    assert "nagy2012_table2" in (tmp_path / "gallery.md").read_text()
 
 
 def test_typo_gets_a_suggestion(capsys):
