@@ -11,6 +11,7 @@ from diffmicro.devices.tribometer.lumped import longest, moduli
 from diffmicro.mechanics.profiles import roughness_coefficient
 from diffmicro.parameters import as_arrays
 from diffmicro.results import word, words
+from diffmicro.shapes import Plate
 from tests.oracles import vibrated_probe
 
 RADIUS, LENGTH = 3.5e-3, 383e-6
@@ -191,3 +192,17 @@ def test_single_precision():
     assert found.sliding_velocity.dtype == jnp.float32
     double = _respond(BOTH, dict(steps=128), drag_ratio=0.8)
     assert float(found.sliding_velocity) == pytest.approx(float(double.sliding_velocity), rel=1e-3)
+
+
+def test_a_worn_probe_is_drawn_flat_under_any_law():
+    """The carrier sits lower by what is worn off, R - sqrt(R^2 - b^2)."""
+
+    def carrier(tip):
+        *_, plate = tribometer.geometry(
+            tribometer.Design(tip_radius=tip), tribometer.Layout()
+        ).bodies
+        assert isinstance(plate, Plate)
+        return float(plate.bottom)
+
+    expected = RADIUS - np.sqrt(RADIUS**2 - 600e-6**2)
+    assert carrier(None) - carrier(600e-6) == pytest.approx(expected, rel=1e-9)

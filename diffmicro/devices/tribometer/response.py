@@ -10,7 +10,7 @@ from diffmicro.devices.tribometer import steady as laws
 from diffmicro.devices.tribometer.design import Design, Setting, law_of
 from diffmicro.devices.tribometer.lumped import pressed
 from diffmicro.devices.tribometer.motion import tolerance_of
-from diffmicro.devices.tribometer.rules import HARMLESS, RULES
+from diffmicro.devices.tribometer.rules import HARMLESS, RULES, check_law
 from diffmicro.devices.tribometer.steady import Steady
 from diffmicro.parameters import as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
@@ -92,6 +92,7 @@ def respond(
     away; below the least friction force out of plane it is stalled.
     """
     check_point("tribometer.respond", RULES, design, setting)
+    check_law("tribometer.respond", design, setting)
     steps = whole_number("steps", steps, STEPS, MOST_COARSE, 2**16)
     design, setting = as_arrays((design, setting))
     if tolerance is None:

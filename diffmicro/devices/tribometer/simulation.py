@@ -11,7 +11,7 @@ from diffmicro.devices.tribometer.design import Design, Setting, law_of
 from diffmicro.devices.tribometer.lumped import pressed
 from diffmicro.devices.tribometer.path import path
 from diffmicro.devices.tribometer.response import MOST_COARSE, STEPS, respond
-from diffmicro.devices.tribometer.rules import RULES
+from diffmicro.devices.tribometer.rules import RULES, check_law
 from diffmicro.parameters import as_arrays, whole_number
 from diffmicro.rules import check_point
 
@@ -39,6 +39,7 @@ def simulate(
     `steps`: as in `respond`, and with law mdr the number of points; `points`: of the other laws.
     """
     check_point("tribometer.simulate", RULES, design, setting)
+    check_law("tribometer.simulate", design, setting)
     steps = whole_number("steps", steps, STEPS, MOST_COARSE, 2**16)
     points = whole_number("points", points, 512, 4, 10**6)
     design, setting = as_arrays((design, setting))
