@@ -19,6 +19,7 @@ import jax.numpy as jnp
 from jax import Array
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
+from jax.typing import ArrayLike
 
 Changes = Sequence[Any]
 """Tangents of the leaves of a tree, arrays; None for a leaf that does not move. One moves at least."""
@@ -80,14 +81,14 @@ def _explicit_rule(function: Callable[..., Array], value: Array, given: Any, cha
 
 
 class _Flat(NamedTuple):
-    """A rule on lists of leaves."""
+    """A rule on lists of leaves; those of `given` may be constants of NumPy."""
 
     rule: Rule
     value_tree: Any
     given_tree: Any
 
     def __call__(
-        self, values: Sequence[Array], leaves: Sequence[Array], changes: Changes
+        self, values: Sequence[Array], leaves: Sequence[ArrayLike], changes: Changes
     ) -> Sequence:
         value, given = self.value_tree.unflatten(values), self.given_tree.unflatten(leaves)
         return self.value_tree.flatten_up_to(self.rule(value, given, changes))
@@ -100,11 +101,13 @@ class _Lanes(NamedTuple):
     axes: tuple[int | None, ...]
 
     def __call__(
-        self, values: Sequence[Array], leaves: Sequence[Array], changes: Changes
+        self, values: Sequence[Array], leaves: Sequence[ArrayLike], changes: Changes
     ) -> Sequence:
         along = {i: change for i, change in enumerate(changes) if change is not None}
 
-        def one(values: Sequence[Array], leaves: Sequence[Array], along: dict[int, Array]) -> list:
+        def one(
+            values: Sequence[Array], leaves: Sequence[ArrayLike], along: dict[int, Array]
+        ) -> list:
             return self.rule(values, leaves, [along.get(i) for i in range(len(leaves))])
 
         axes = {i: self.axes[i] for i in along}

@@ -8,8 +8,11 @@ import pytest
 from diffmicro.mechanics.viscous_drag import carlson_rd, carlson_rf, ellipsoid_drag
 
 
-def _drag(*axes):
-    return tuple(np.asarray(x) for x in ellipsoid_drag(tuple(jnp.asarray(float(a)) for a in axes)))
+def _drag(a: float, b: float, c: float):
+    force, moment = ellipsoid_drag(
+        (jnp.asarray(float(a)), jnp.asarray(float(b)), jnp.asarray(float(c)))
+    )
+    return np.asarray(force), np.asarray(moment)
 
 
 def test_carlson_equals_the_published_values():
