@@ -29,13 +29,18 @@ SHARE = 0.75
 STEPS = 600
 
 
-def known(design: legs.Design, setting: dict, **changes):
-    """What the oracle says after `SHARE` of a period."""
-    numbers = {name: np.asarray(getattr(design, name)) for name in (
+def numbers_of(design: legs.Design) -> dict:
+    """What the oracle wants to know of a leg."""
+    return {name: np.asarray(getattr(design, name)) for name in (
         "frequency", "damping", "gain", "mobility", "film", "film_offset", "electrostatic",
         "electrostatic_offset",
     )}  # fmt: skip
-    return oracle.pressed(numbers, setting | changes, SHARE / setting["drive_frequency"])
+
+
+def known(design: legs.Design, setting: dict, **changes):
+    """What the oracle says after `SHARE` of a period."""
+    end = SHARE / setting["drive_frequency"]
+    return oracle.pressed(numbers_of(design), setting | changes, end)
 
 
 def relative(found, expected) -> float:
@@ -82,9 +87,7 @@ def onward(leg):
         changed = eqx.tree_at(
             lambda s: (s.gap, s.ground_stiffness, s.ground_damping), as_arrays(setting), tuple(x)
         )
-        return carried(
-            leg, changed, jnp.zeros(4), jnp.asarray(0), round(SHARE * steps), steps
-        )
+        return carried(leg, changed, jnp.zeros(4), jnp.asarray(0), round(SHARE * steps), steps)
 
     return jax.jit(lambda x: (state(x), jax.jacfwd(state)(x)))
 
@@ -117,7 +120,8 @@ def test_stiff_ground_is_the_law_of_restitution(leg, onward):
         )()
     )
     apart = [
-        relative(onward(jnp.array([BOUNCING["gap"], k, zeta]))[0], expected) for k in (1e5, 1e6, 1e7)
+        relative(onward(jnp.array([BOUNCING["gap"], k, zeta]))[0], expected)
+        for k in (1e5, 1e6, 1e7)
     ]
     assert apart[0] < 0.3
     for soft, stiff in zip(apart[:-1], apart[1:], strict=True):
@@ -146,3 +150,52 @@ def test_energy_never_grows_and_is_kept_where_nothing_damps():
     total, touches = energies(0.0)
     assert touches > 4
     np.testing.assert_allclose(total, total[0], rtol=1e-7)
+
+
+COMPLIANT = dict(law="compliant")
+
+
+@pytest.mark.slow
+def test_the_contract_holds_on_ground_that_yields():
+    """Certified, single precision, layers, lanes: what `tests/test_contract.py` asks of every device."""
+    check_device("legs", Case("mean_height", ("gap", "ground_damping"), setting=COMPLIANT))
+
+
+@pytest.mark.slow
+def test_a_certified_gradient_is_that_of_the_oracles_periodic_motion():
+    """The published legs; differences of fourth order over 1e-3 of each parameter of the oracle's own motion."""
+    gradient_of = jax.jit(value_and_gradient(legs.respond, wrt=NAMES, of="mean_height"))
+    setting = as_arrays(legs.published_setting(**COMPLIANT))
+    design = as_arrays(legs.published_design())
+    value, gradient, certificate, response = gradient_of(design, setting)
+    assert word(response.result) == "ok" and int(response.period_multiple) == 1
+    assert verdict_word(certificate) == "certified", reason_text(certificate)
+    start = (np.asarray(response.state.displacement), np.asarray(response.state.speed))
+    given = {name: float(getattr(setting, name)) for name in (
+        *NAMES, "voltage", "drive_frequency",
+    )}  # fmt: skip
+    path, slope = oracle.pressed_orbit(numbers_of(design), given, start)
+    rate = given["drive_frequency"]
+    assert float(value) == pytest.approx(path.area * rate, rel=1e-7)
+    assert float(response.impact_loss) == pytest.approx(path.work * rate, rel=1e-5)
+    for name in NAMES:
+        ends = [
+            oracle.pressed_orbit(
+                numbers_of(design), given | {name: given[name] * (1 + k * 1e-3)}, start, slope
+            )[0].area
+            * rate
+            for k in (-2, -1, 1, 2)
+        ]
+        known = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12e-3 * given[name])
+        scale = max(abs(known), 1e-3 * float(value) / given[name])
+        assert abs(float(gradient[name]) - known) < 1e-4 * scale, name
+
+
+@pytest.mark.slow
+def test_no_drive_no_motion():
+    response = legs.respond(
+        legs.published_design(), legs.published_setting(voltage=0.0, **COMPLIANT), throw=False
+    )
+    assert word(response.result) == "stalled"
+    assert float(response.mean_height) == pytest.approx(10e-6, rel=1e-12)
+    assert float(response.amplitude) == 0.0 and float(response.penetration) == 0.0

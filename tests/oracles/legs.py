@@ -142,3 +142,34 @@ def pressed(
             down = not down
             count += down
     return Pressed(y[:n], y[n : 2 * n], count, y[2 * n], -y[2 * n + 1])
+
+
+def pressed_orbit(
+    design: dict,
+    setting: dict,
+    start: tuple[np.ndarray, np.ndarray],
+    slope: np.ndarray | None = None,
+) -> tuple[Pressed, np.ndarray]:
+    """One drive period of the periodic motion next to `start`, by Newton's method, and its slope by the start."""
+    n = len(start[0])
+    scale = np.repeat([1e-6, 1e-3], n)
+
+    def period(z: np.ndarray) -> tuple[np.ndarray, Pressed]:
+        y = z * scale
+        path = pressed(design, setting, 1 / setting["drive_frequency"], (y[:n], y[n:]))
+        return np.concatenate([path.displacement, path.speed]) / scale, path
+
+    z = np.concatenate(start) / scale
+    for _ in range(8):
+        after, path = period(z)
+        if np.abs(after - z).max() < 1e-9:
+            break
+        if slope is None:
+            step = 1e-4 * np.eye(2 * n)
+            ends = [(period(z + h)[0] - period(z - h)[0]) / 2e-4 for h in step]
+            slope = np.stack(ends, axis=1)
+        z = z + np.linalg.solve(np.eye(2 * n) - slope, after - z)
+    else:
+        raise RuntimeError("no periodic motion next to the start")
+    assert slope is not None
+    return path, slope

@@ -34,9 +34,7 @@ def stationary(g0: Array, s0: Array, g1: Array, s1: Array, length: Array) -> Arr
     return jnp.clip(share, 0.0, 1.0)
 
 
-def lowest(
-    g0: Array, s0: Array, g1: Array, s1: Array, length: Array
-) -> tuple[Array, Array, Array]:
+def lowest(g0: Array, s0: Array, g1: Array, s1: Array, length: Array) -> tuple[Array, Array, Array]:
     """Time and value of a dip between the ends, and whether there is one."""
     share = stationary(g0, s0, g1, s1, length)
     dips = (s0 < 0) & (s1 > 0) & (share > 0) & (share < 1)

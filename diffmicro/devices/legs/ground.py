@@ -30,7 +30,7 @@ PER_CONTACT = 400.0
 SWING = 0.1
 """A swing on the ground [natural length] that is large; the error of smaller ones counts less."""
 
-LONGEST_ANGLE = 0.25
+LONGEST_ANGLE = 0.1
 """Longest step over the cycle of the mass on the ground [rad]."""
 
 TINY = 1e-30
@@ -67,7 +67,7 @@ def room(system: LegsMotion, count: Array) -> Array:
 
 
 def longest_step(system: LegsMotion, count: Array, foot: Foot) -> Array:
-    """Of a step in contact: its error, (omega step)^4 of the swing A on the ground, is that of the grid's steps."""
+    """Of a step in contact: its error, (omega step)^4 of the swing on the ground, is that of the grid's steps."""
     omega = jnp.sqrt(system.stiffness)
     swing = jnp.abs(foot.speed) / omega + jnp.abs(foot.acceleration) / system.stiffness
     angle = TURN / _per_cycle(system, count) * (swing / SWING + 1e-8) ** -0.25
@@ -88,8 +88,7 @@ def above(begin: Foot, end: Foot, area: Array) -> Array:
     crosses = (begin.height < 0) & (end.height > 0) & (end.speed > 0)
     # Where it does not cross, numbers whose derivatives are finite.
     height, speed, bend = (
-        jnp.where(crosses, given, tame)
-        for given, tame in zip(end, (1.0, 1.0, 0.0), strict=True)
+        jnp.where(crosses, given, tame) for given, tame in zip(end, (1.0, 1.0, 0.0), strict=True)
     )
     root = jnp.sqrt(jnp.maximum(speed * speed - 2 * bend * height, TINY))
     since = 2 * height / (speed + root)

@@ -42,8 +42,9 @@ def simulate(
     """The motion over `periods` drive periods from rest, or from `start`, differentiable in both modes.
 
     `steps`: fewest points per period. `advances`: tried steps in all, 1.5 times the steps and 400 a period if
-    not given, and some contacts more on ground that yields. Points after the last period repeat it. `displacement` and `modal_speed` are (times, modes) of
-    the contact foot; other points move by `displacement @ (mode_shape / mode_shape[0]).T`. First
+    not given, and some contacts more on ground that yields. Points after the last period repeat it.
+    `displacement` and `modal_speed` are (times, modes) of the contact foot; other points move by
+    `displacement @ (mode_shape / mode_shape[0]).T`. First
     derivatives are right; second derivatives are NaN from the first impact on.
     """
     check_point("legs.simulate", RULES, design, setting)

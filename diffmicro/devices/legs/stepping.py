@@ -169,7 +169,9 @@ def _judged(system: LegsMotion, flight: Flight, trial: Trial) -> _Verdict:
     secant = (g1 - g0) / length
     bend = jnp.where(closed, 2 * (slope - secant) / length, foot.acceleration)
     small = rounding
-    if not system.compliant:  # in contact the guard is an acceleration, its rate at the start not known
+    if (
+        not system.compliant
+    ):  # in contact the guard is an acceleration, its rate at the start not known
         start = jnp.where(closed, secant, start)
         small = jnp.where(closed, 64 * jnp.finfo(g1.dtype).eps * (1 + jnp.abs(g0)), rounding)
     shift = -g1 / jnp.where(slope == 0, 1.0, slope)
@@ -200,7 +202,7 @@ def _judged(system: LegsMotion, flight: Flight, trial: Trial) -> _Verdict:
 
 
 def _guard(system: LegsMotion, closed: Array, foot: Foot, lift: Array) -> tuple[Any, Any]:
-    """Value and rate of what is positive while the phase lasts; `lift` is the rate of the acceleration in contact."""
+    """Value and rate of what is positive while the phase lasts; `lift`: rate of the acceleration in contact."""
     if system.compliant:
         return ground.guard(system, closed, foot)
     value = jnp.where(closed, -foot.acceleration, foot.height)
