@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 
 
 class Path(NamedTuple):
-    """The end: heights of the feet and their rates, places x, x_f, x_h and their rates; impulses of pads and friction."""
+    """The end: heights of the feet, places x, x_f, x_h, and their rates; impulses of pads and of friction."""
 
     heights: np.ndarray
     height_rates: np.ndarray
@@ -56,7 +56,7 @@ def walked(d, s, end: float, start: dict | None = None) -> Path:
         )
 
     def stops(i):
-        return lambda t, y, slides: y[8 + i] if slides[i] else 1.0
+        return lambda t, y, slides: y[8 + i] * slides[i] if slides[i] else 1.0
 
     def tears(i):
         def left(t, y, slides):
@@ -67,7 +67,7 @@ def walked(d, s, end: float, start: dict | None = None) -> Path:
 
     events = [stops(0), stops(1), tears(0), tears(1)]
     for event in events:
-        event.terminal = True
+        event.terminal, event.direction = True, -1
 
     def at_rest(t, y, i):
         """What a foot does that has stopped: 0 where friction holds it."""
@@ -105,3 +105,17 @@ def walked(d, s, end: float, start: dict | None = None) -> Path:
                 slides[i] = np.sign(parts(t, y)[3][i])
     h, hd, _, _ = parts(t, y)
     return Path(h, hd, y[2:5], y[7:10], y[10], y[11])
+
+
+def velocity(d, s, settling: int, start: dict | None = None) -> float:
+    """Mean velocity over the drive period after `settling` periods [m/s]."""
+    period = 1 / s.frequency
+    path = walked(d, s, settling * period, start)
+    x, fore, hind = path.places
+    body, fore_rate, hind_rate = path.place_rates
+    there = dict(
+        fore=path.heights[0], hind=path.heights[1], fore_rate=path.height_rates[0],
+        hind_rate=path.height_rates[1], reach=x - fore, reach_rate=body - fore_rate,
+        spread=fore - hind, walk_rate=fore_rate, follow_rate=hind_rate,
+    )  # fmt: skip
+    return float(walked(d, s, period, there).places[1] / period)
