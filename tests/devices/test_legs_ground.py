@@ -1,5 +1,7 @@
 """Ground that yields under the leg: SciPy's integration, closed forms, the rigid limit, energy."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -23,7 +25,9 @@ TWO = dict(
 )  # fmt: skip
 """A leg of two modes."""
 
-BOUNCING = dict(voltage=30.0, gap=4e-6, law="compliant", ground_stiffness=3e3, ground_damping=0.2)
+BOUNCING: dict[str, Any] = dict(
+    voltage=30.0, gap=4e-6, law="compliant", ground_stiffness=3e3, ground_damping=0.2
+)
 """Three contacts until this share of the first period."""
 SHARE = 0.75
 STEPS = 600
@@ -52,7 +56,8 @@ def relative(found, expected) -> float:
 
 def restoring(e: float) -> float:
     """The damping ratio whose rebound is e."""
-    return brentq(lambda zeta: float(rebound(zeta)) - e, 0.0, 0.99)
+    found: Any = brentq(lambda zeta: float(rebound(zeta)) - e, 0.0, 0.99)
+    return found
 
 
 @pytest.mark.parametrize("zeta", [0.0, 0.2474, 0.9, 1.0, 1.0 + 2e-6, 3.0])

@@ -40,6 +40,7 @@ def test_every_foot_of_a_standing_robot_carries_half_of_it():
 @pytest.mark.slow
 def test_the_way_from_rest_is_the_oracles():
     design, setting = Design(), Setting()
+    assert WALKER.simulate is not None
     path = WALKER.simulate(design, setting, periods=4, steps=100)
     end = walked(plain(design), plain(setting), 4 / setting.frequency)
     x, fore, hind = end.places

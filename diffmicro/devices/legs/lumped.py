@@ -107,7 +107,7 @@ def lump(design: Design, setting: Setting) -> tuple[LegsMotion, Units]:
         numbers |= ground
     dtype = jnp.result_type(float, *numbers.values())
     numbers = {name: jnp.asarray(number, dtype) for name, number in numbers.items()}
-    rigid = {name: None for name in ground if name not in numbers}
+    rigid: dict[str, Any] = {name: None for name in ground if name not in numbers}
     system = LegsMotion(
         **numbers, **rigid, square=setting.waveform == "square", impulsive=impulsive
     )

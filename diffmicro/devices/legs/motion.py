@@ -70,8 +70,8 @@ class LegsMotion(eqx.Module):
     gap: Array
     restitution: Array
     threshold: Array
-    stiffness: Array | None  # of the ground, and its damping: None where it is rigid
-    dashpot: Array | None
+    stiffness: Any  # of the ground, and its damping: None where it is rigid
+    dashpot: Any
     square: bool = eqx.field(static=True)
     impulsive: bool = eqx.field(static=True)  # contact forces share as the mobilities do
 
