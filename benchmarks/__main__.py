@@ -8,6 +8,7 @@ import argparse
 import os
 import sys
 from importlib import import_module
+from inspect import signature
 
 NAMES = (
     "moreau_sweep",
@@ -22,6 +23,7 @@ NAMES = (
     "optimizers",
     "imports",
     "planted_faults",
+    "truth",
     "yields",
 )
 
@@ -38,7 +40,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the benchmarks named, or all; the exit code is returned."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=" | ".join(NAMES))
-    asked = parser.parse_args(arguments).names or NAMES
+    parser.add_argument(
+        "--count", type=int, help="draws, of benchmarks that draw: planted_faults, truth"
+    )
+    given = parser.parse_args(arguments)
+    asked = given.names or NAMES
     for name in asked:
         if name not in NAMES:
             print(f"benchmarks: there is no {name!r}, only {', '.join(NAMES)}.", file=sys.stderr)
@@ -49,7 +55,9 @@ def main(arguments: list[str] | None = None) -> int:
     diffmicro.configure(double=True)
     for name in asked:
         print(f"\n## {name}\n")
-        for line in import_module(f"benchmarks.{name}").run():
+        run = import_module(f"benchmarks.{name}").run
+        counted = given.count is not None and "count" in signature(run).parameters
+        for line in run(count=given.count) if counted else run():
             print(line, flush=True)
     return 0
 
