@@ -160,7 +160,9 @@ def stickslip_draw(rng: np.random.Generator) -> tuple[Any, Any]:
 def compared(truth: Truth, point: Point, value: float, slopes: Point, direction: Point) -> Draw:
     """A certified gradient along a direction of relative changes, held to differences of the truth."""
     shares = truth.step * np.array([0, -2, -1, 1, 2])
-    near = [{**point, **{k: point[k] * (1 + s * d) for k, d in direction.items()}} for s in shares]
+    near: list[Point] = [
+        {**point, **{k: point[k] * (1 + s * d) for k, d in direction.items()}} for s in shares
+    ]
     mine = sum(float(np.sum(slopes[k] * point[k] * d)) for k, d in direction.items())
     try:
         found = truth.values(near, [value + s * mine for s in shares])

@@ -37,9 +37,9 @@ def compiled():
     """The compilations from here on, one entry each."""
     found = []
 
-    def listen(event, seconds, **_):
+    def listen(event: str, duration_secs: float, **_: str | int) -> None:
         if event == COMPILED:
-            found.append(seconds)
+            found.append(duration_secs)
 
     jax.monitoring.register_event_duration_secs_listener(listen)
     yield found

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ import numpy as np
 
 ROOT = Path(__file__).parents[2]
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+THROUGH = "came to its end first"
 LONGEST = 600.0
 """Seconds after which a command counts as hung."""
 
@@ -141,8 +143,6 @@ def complaint(process: subprocess.Popen, how: signal.Signals, folder: Path) -> s
     """What is wrong with the end of a stopped command; empty where nothing is."""
     told = (folder / "stderr").read_text(errors="replace")
     code = process.returncode
-    if code in (0, 3):
-        return ""  # it was through
     if how == signal.SIGINT:
         # Before the command has begun, Python ends by the signal itself.
         early = "in main" not in told and "diffmicro: interrupted" not in told
@@ -177,7 +177,7 @@ def stop(name: str, known: Whole, folder: Path, rng: np.random.Generator, again:
     """Start a job or go on with it, stop it at a random moment, and look at what it left. How it was stopped."""
     job, how = JOBS[name], SIGNALS[rng.integers(len(SIGNALS))]
     steady = known.changes > 8
-    moment = rng.integers(1, known.changes) if steady else rng.uniform(0, known.seconds)
+    moment = float(rng.integers(1, known.changes) if steady else rng.uniform(0, known.seconds))
     process = start(job, folder, again)
     if steady:
         watched(process, folder, lambda changes, seconds: changes >= moment)
@@ -185,8 +185,11 @@ def stop(name: str, known: Whole, folder: Path, rng: np.random.Generator, again:
     else:
         watched(process, folder, lambda changes, seconds: seconds > moment)
     # Ctrl-C of a terminal goes to all processes of the job.
-    (os.killpg if how == signal.SIGINT else os.kill)(process.pid, how)
-    process.wait(timeout=120)
+    with suppress(ProcessLookupError):
+        (os.killpg if how == signal.SIGINT else os.kill)(process.pid, how)
+    process.wait(timeout=LONGEST)
+    if process.returncode == 0:
+        return THROUGH
     problem = complaint(process, how, folder)
     if problem:
         raise Broken(f"{name}: {problem}")
@@ -205,14 +208,18 @@ def stops(name: str, count: int, seed: int, folder: Path) -> Iterator[str]:
         here = prepared(folder / f"{number}")
         began = False
         for _ in range(min(2, count - number)):
-            yield stop(name, known, here, rng, began)
+            how = stop(name, known, here, rng, began)
+            yield how
             number += 1
             began = bool(job.resume) and resumable(job, here)
-        process = start(job, here, began)
-        watched(process, here, lambda *_: False)
-        told = (here / "stderr").read_text(errors="replace")
-        if process.returncode:
-            raise Broken(f"{name}: goes on and ends with {process.returncode}: {told[-600:]}")
+            if how == THROUGH:
+                break
+        else:
+            process = start(job, here, began)
+            watched(process, here, lambda *_: False)
+            told = (here / "stderr").read_text(errors="replace")
+            if process.returncode:
+                raise Broken(f"{name}: goes on and ends with {process.returncode}: {told[-600:]}")
         if results(job, here) != known.results:
             raise Broken(f"{name}: seed {seed}, stop {number}: other bytes than an undisturbed run")
 

@@ -6,6 +6,7 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,8 +20,8 @@ SEARCH = ("optimize", "tribometer", "--maximize", "sliding_velocity", "drag_rati
           "friction=0.2:0.8", "--budget", "20")  # fmt: skip
 
 
-def command(*words, most=None, stdout=subprocess.PIPE):
-    """`python -m diffmicro`; `most`: bytes that a file may have."""
+def command(*words: object, most: int = 0, stdout: Any = subprocess.PIPE):
+    """`python -m diffmicro`; `most`: bytes that a file may have, 0 for any number."""
 
     def bounded():
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
@@ -28,7 +29,7 @@ def command(*words, most=None, stdout=subprocess.PIPE):
     return subprocess.run(
         [sys.executable, "-m", "diffmicro", *map(str, words)],
         stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=ROOT, timeout=600,
-        preexec_fn=bounded if most is not None else None,
+        preexec_fn=bounded if most else None,
     )  # fmt: skip
 
 

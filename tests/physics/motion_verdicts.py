@@ -110,8 +110,8 @@ def verdicts(device: Any, points: list, wrt: tuple[str, ...], of: str) -> Iterat
     call = jax.jit(value_and_gradient(device, wrt=wrt, of=of)).lower(*points[0]).compile()
     for point in points:
         begin = time.perf_counter()
-        found = jax.block_until_ready(call(*point))
-        yield Judged(*found, time.perf_counter() - begin)
+        value, gradient, certificate, response = jax.block_until_ready(call(*point))
+        yield Judged(value, gradient, certificate, response, time.perf_counter() - begin)
 
 
 def well_posed(response: Any) -> bool:
