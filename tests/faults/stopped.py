@@ -44,18 +44,25 @@ class Job(NamedTuple):
     prefix: bool = False
 
 
+SEARCHED = ("optimize", "tribometer", "--maximize", "sliding_velocity", "drag_ratio=0.8")
+FREE = ("--free", "friction=0.2:0.8", "--free", "probe_mass=1e-3:4e-3")
+
+
 def optimized(method: str) -> Job:
+    """A search of two parameters by this method."""
     words = (
-        "optimize",
-        "tribometer",
-        "--maximize",
-        "sliding_velocity",
-        "drag_ratio=0.8",
+        *SEARCHED,
+        *FREE,
+        "--method",
+        method,
         "--budget",
         "60",
+        "--seed",
+        "3",
+        "--out",
+        "{out}",
     )
-    free = ("--free", "friction=0.2:0.8", "--free", "probe_mass=1e-3:4e-3", "--method", method)
-    return Job((*words, *free, "--seed", "3", "--out", "{out}"), ("--resume",), ("out/history.csv",))  # fmt: skip
+    return Job(words, ("--resume",), ("out/history.csv",))
 
 
 CSV, ON = ("out.csv",), ("--resume",)
@@ -155,6 +162,12 @@ def complaint(process: subprocess.Popen, how: signal.Signals, folder: Path) -> s
     return ""
 
 
+def finished(job: Job, known: "Whole", folder: Path) -> bool:
+    """Whether a stopped command had written all that it had to, of one that cannot be asked to go on."""
+    there = all((folder / name).exists() for name in job.compared)
+    return not job.resume and there and results(job, folder) == known.results
+
+
 class Whole(NamedTuple):
     """An undisturbed run: its files, how often they changed, how long it took."""
 
@@ -188,7 +201,7 @@ def stop(name: str, known: Whole, folder: Path, rng: np.random.Generator, again:
     with suppress(ProcessLookupError):
         (os.killpg if how == signal.SIGINT else os.kill)(process.pid, how)
     process.wait(timeout=LONGEST)
-    if process.returncode == 0:
+    if process.returncode == 0 or finished(job, known, folder):
         return THROUGH
     problem = complaint(process, how, folder)
     if problem:
