@@ -23,8 +23,11 @@ TOLERANCES = {
 }
 """Of a device: of its responses and of its derivatives, relative."""
 
-LEFT_OVER = ("residual", "max_residual", "multiplier", "max_penetration", "iterations", "lyapunov")
-"""Responses that are what a solver left over: no number to keep."""
+LEFT_OVER = (
+    "residual", "max_residual", "multiplier", "max_penetration", "iterations", "lyapunov", "margin",
+    "vibration_left",
+)  # fmt: skip
+"""Responses that are left over: by a solver, between two events, of a vibration that has died. No number to keep."""
 
 FLOOR = 1e-3
 """A derivative by a relative change is held to its size, or to this share of the response where that is larger."""
