@@ -27,7 +27,7 @@ LEFT_OVER = (
     "residual", "max_residual", "multiplier", "max_penetration", "iterations", "lyapunov", "margin",
     "vibration_left",
 )  # fmt: skip
-"""Responses that are left over: by a solver, between two events, of a vibration that has died. No number to keep."""
+"""Responses that are left over: by a solver, between two events, of a vibration. No numbers to keep."""
 
 FLOOR = 1e-3
 """A derivative by a relative change is held to its size, or to this share of the response where that is larger."""
@@ -65,7 +65,7 @@ def distances(here: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, fl
         if name.startswith("d "):
             size = np.maximum(size, FLOOR * np.abs(np.array(there[name.split()[1]], float)))
         off = np.abs(new - old)
-        apart = np.where(off > 0, off / np.where(size > 0, size, np.nan), 0.0)
+        apart = np.where(off == 0, 0.0, off / np.where(size > 0, size, np.nan))
         apart = np.where(np.isnan(old) & np.isnan(new), 0.0, apart)
         found[name] = float(np.max(np.where(np.isnan(apart), np.inf, apart)))
     return found
