@@ -19,6 +19,7 @@ from diffmicro.testing import (
     gradient_is_the_slope_of_the_value,
     is_a_layer,
     ok_means_finite,
+    reverse_equals_forward,
 )
 from tests.sweep.toy import TOY
 
@@ -66,7 +67,12 @@ def trial(request):
     return Trial(request.param, CASES[request.param])
 
 
-APART = (is_a_layer, ok_means_finite, gradient_is_the_slope_of_the_value)
+APART = (
+    is_a_layer,
+    ok_means_finite,
+    gradient_is_the_slope_of_the_value,
+    reverse_equals_forward,
+)
 """Checks that compile much for one device: each has a test of its own, slow where it takes half a minute."""
 
 
@@ -75,11 +81,19 @@ def test_contract(trial, check):
     check(trial)
 
 
-@pytest.mark.parametrize("check", [ok_means_finite, gradient_is_the_slope_of_the_value])
+LONG = {
+    ok_means_finite: ("legs", "tumbler", "wrmma"),
+    gradient_is_the_slope_of_the_value: ("legs", "tumbler", "wrmma"),
+    reverse_equals_forward: ("legs", "stickslip", "tumbler", "wrmma"),
+}
+"""Devices for which a check takes half a minute or more."""
+
+
 @pytest.mark.parametrize(
-    "name",
+    "name, check",
     [
-        pytest.param(n, marks=pytest.mark.slow if n in ("legs", "tumbler", "wrmma") else ())
+        pytest.param(n, check, marks=pytest.mark.slow if n in long else ())
+        for check, long in LONG.items()
         for n in OWN
     ],
 )
