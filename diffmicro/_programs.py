@@ -10,8 +10,8 @@ between machines, and a program compiled for one may not run on another. A chang
 ever stale.
 
 JAX's own files are not used, because its limit of size needs another package, stops working after a process was
-killed at the wrong moment, and a torn file stays. Here a file begins with a digest, comes by renaming and is removed
-when it is torn; the longest unused go first. No lock is needed: any process may remove any file at any time.
+killed at the wrong moment, and a torn file stays. Here a file begins with a digest, comes by renaming and is
+removed when it is torn; the longest unused go first. No lock is needed: any process may remove any file.
 
 Left out: sharing between users. Loaded programs are run, so the folder must belong to the user alone.
 """
@@ -57,7 +57,7 @@ class State(NamedTuple):
 
 
 class Programs:
-    """What JAX asks of a cache: `get` and `put` of bytes. A file that fails is a program to compile, no failure."""
+    """What JAX asks of a cache: `get` and `put` of bytes. What fails is a program to compile, no failure."""
 
     def __init__(self, folder: Path, limit: int = LIMIT, complain: Callable[[str], None] = print):
         self._path = folder  # the name that JAX's messages use
@@ -155,7 +155,7 @@ def state() -> State:
 
 
 def keep_programs() -> State:
-    """From here on this process keeps what it compiles and loads what is kept. What fails is a line, no failure."""
+    """From here on this process keeps what it compiles and loads what is kept; a failure is a line of text."""
     found = state()
     if found.folder is not None:
         try:

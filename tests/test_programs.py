@@ -4,6 +4,7 @@ import os
 import stat
 import threading
 import time
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -28,7 +29,7 @@ def programs(tmp_path):
     jax.config.update(KEPT, before)
 
 
-def compiled(x=1.5, **options):
+def compiled(x: Any = 1.5, **options):
     """The value of a small program that is lowered and compiled anew."""
     program = jax.jit(lambda x: jnp.sin(x) * 3).lower(x).compile(options or None)
     return float(program(x))
