@@ -1,4 +1,4 @@
-"""Set-up of all tests: fast loops, 64 bits, figures without a screen, fixed random numbers."""
+"""Set-up of all tests: fast loops, 64 bits, figures without a screen, fixed random numbers, no kept programs."""
 
 import gc
 import os
@@ -13,6 +13,9 @@ import pytest
 from diffmicro._configure import configure
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# What an earlier run compiled must not decide a test, nor a test leave files in the user's folder.
+os.environ["DIFFMICRO_CACHE"] = "off"
+os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
 configure(double=True)
 # A vector that meets a matrix by accident broadcasts in silence; here it is an error, so write the
 # missing axis. (Strict promotion of types would be welcome too, but optax does not hold it.)
