@@ -14,6 +14,8 @@ no more: that mean force is the generated force. From the design to that force, 
 | mu_s, mu_d | `friction`, `dynamic_friction` | - |
 | A, T, T2 | `amplitude`, `period`, `back_step` | m, s, s |
 | u_x,max | `presliding` | m |
+| eta_1, eta_2 | `contact_viscosity`, `lubricant_viscosity` (laws `lugre`, `elastoplastic`) | N s/m |
+| x_e,ps | `presliding_scale`, `presliding_powers` (law `ceim`) | m, - |
 | F_gen, A_0 | `force`, `zero_amplitude` | N, m |
 
 Corrections to the thesis: springs are clipped incrementally and on both sides (its Fig. 3.12 has neither).

@@ -117,6 +117,16 @@ class Motion(eqx.Module):
         first, second = self.laws
         return first.force(contacts[0], rates[0]), second.force(contacts[1], rates[1])
 
+    def _jumped(self, run: "Run", moves: Pair, h: Scalar) -> "Run":
+        """At the start of a step, where the drive's rate jumps, and viscous forces with it."""
+        if not any(getattr(law, "jumps", False) for law in self.laws):
+            return run
+        forces = self._forces(
+            run.contacts, (run.velocity - moves[0] / h, run.velocity - moves[1] / h)
+        )
+        fell = [share * (a - b) for share, a, b in zip(self.share, run.forces, forces, strict=True)]
+        return run._replace(forces=forces, hold=run.hold + fell[0] + fell[1])
+
     def _step(
         self, run: "Run", place: Scalar, h: Scalar, moves: Pair, exact: Oscillator, starts: Array, ends: Array
     ) -> "Run":  # fmt: skip
@@ -124,6 +134,7 @@ class Motion(eqx.Module):
         carried = self.share[0] * moves[0] + self.share[1] * moves[1]
         fresh = at_rest(jnp.zeros_like(h), jnp.zeros_like(h))
         pasts = [select(starts, fresh, past) for past in run.pasts]
+        run = self._jumped(run, moves, h)
 
         def lead(hold: Scalar) -> Pair:
             given = (run.position, run.velocity, run.hold, hold)
