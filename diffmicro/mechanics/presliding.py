@@ -152,7 +152,9 @@ def single_state(
     return SingleState(law, stiffness, static, sliding, like(stribeck), *rated)
 
 
-def stribeck_curve(rate: Lanes, slow: Lanes, fast: Lanes, scale: Lanes) -> Lanes:
+def stribeck_curve(
+    rate: Lanes | float, slow: Lanes, fast: Lanes | float, scale: Lanes | float
+) -> Lanes:
     """What falls from `slow` at rest to `fast` far above the rate `scale`, as a bell curve."""
     return fast + (slow - fast) * jnp.exp(-((rate / scale) ** 2))
 

@@ -37,7 +37,7 @@ def offset_of(ratio):
         edge = np.arccos(np.clip(-c / ratio, -1, 1))
         return quad(lambda t: c + ratio * np.cos(t), 0, edge)[0] / np.pi - 1
 
-    return brentq(excess, -ratio, 1.0, xtol=1e-14)
+    return float(brentq(excess, -ratio, 1.0, xtol=1e-14))  # pyright: ignore[reportArgumentType]
 
 
 def integrated(drag, ratio):

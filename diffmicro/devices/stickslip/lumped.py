@@ -130,7 +130,10 @@ def lump(design: Design, setting: Setting, contacts: Statics) -> Lumped:
     total = jnp.sum(stiffness)
     length = contacts.presliding[0]
     rate = jnp.sqrt(total / design.runner_mass)
-    etas = (setting.contact_viscosity, setting.lubricant_viscosity)
+    etas = [
+        None if eta is None else eta * rate / contacts.stiffness
+        for eta in (setting.contact_viscosity, setting.lubricant_viscosity)
+    ]
     falls = setting.stribeck_velocity
     sphere = profiles.FlattenedSphere(design.radius, design.tip_radius)
     smooth = sphere.depth(contacts.contact_radius) / contacts.indentation
@@ -153,7 +156,7 @@ def lump(design: Design, setting: Setting, contacts: Statics) -> Lumped:
         outline=outline,
         signal=setting.samples if setting.waveform == "samples" else setting.fourier,
         stribeck=None if falls is None else falls / (length * rate),
-        viscosities=tuple(None if e is None else e * rate / contacts.stiffness for e in etas),
+        viscosities=(etas[0], etas[1]),
     )
 
 

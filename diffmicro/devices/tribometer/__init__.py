@@ -20,8 +20,8 @@ out of plane (`oop`), in plane in line with the motion (`ipi`) or in plane acros
 Laws: `coulomb` (oop, eqs. 4.8 to 4.14), `mdr` (oop, section 4.3.3: see `motion`, `tip`), `dynamic` (ipi, model 1:
 see `inplane`), `quasistatic` (ipi, model 2, eq. 4.36; ipp, eq. 4.41). Corrections to the thesis are
 listed there and in `mechanics.friction_control`. Extensions: loss of contact (`coulomb`, force ratios above 1,
-see `mechanics.lift_off`), friction that falls with the mean velocity (`fast_friction`, see `lumped`). Left out: the drive
-of the vibration.
+see `mechanics.lift_off`), friction that falls with the mean velocity (`fast_friction`, see `lumped`). Left out:
+the drive of the vibration.
 """
 
 from diffmicro._device import Device, Method
