@@ -20,8 +20,9 @@ no more: that mean force is the generated force. From the design to that force, 
 
 Corrections to the thesis: springs are clipped incrementally and on both sides (its Fig. 3.12 has neither).
 Where it is silent: the sawtooth's period is 10 ms; damping acts on the runner against ground; a shaped move
-is as fast as the back step. Step, back motion and vibration are those of the runner without the sensor.
-Left out: rotation of hemispheres and runner, normal vibration.
+is as fast as the back step. Step, back motion and vibration are those of the runner without the sensor. How
+hemispheres roll (`rolling`, section 3.4.6) is a model of ours, see `mechanics.rolling`.
+Left out: rotation of the runner, normal vibration.
 """
 
 from diffmicro._device import Device, Method

@@ -204,6 +204,14 @@ class Setting(eqx.Module):
         source="section 3.4.3",
         low=0,
     )
+    rolling: Array | float | None = parameter(
+        None,
+        "share of the drive's motion that turns the hemispheres about their centers, law mdr; None: no rotation",
+        "-",
+        source="section 3.4.6",
+        low=0,
+        high=1,
+    )
     waveform: str = parameter(
         "sawtooth",
         "sawtooth; samples or fourier: signals of any shape, with their coefficients",

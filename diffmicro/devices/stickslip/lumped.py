@@ -16,6 +16,7 @@ from diffmicro.devices.stickslip.motion import Drive, Motion
 from diffmicro.mechanics import elastic, profiles
 from diffmicro.mechanics.masing import Masing, Outline, outline_loading
 from diffmicro.mechanics.presliding import fitted_presliding, single_state
+from diffmicro.mechanics.rolling import rolling_springs
 from diffmicro.mechanics.tangential import Springs, midpoints
 
 EARLY = (0.025, 0.1)
@@ -106,6 +107,7 @@ class Lumped(NamedTuple):
     sensor, damping: kappa, zeta. share: of each group in the stiffness. presliding: over length, both groups.
     dynamic: dynamic over static friction. outline: shape of both contacts. signal: coefficients of the waveform.
     stribeck: rate at which friction falls. viscosities: eta_1, eta_2 of both groups, over their stiffness.
+    roll: way of the surface through both contacts that turn, in contact radii per length.
     """
 
     turns: Array
@@ -122,6 +124,7 @@ class Lumped(NamedTuple):
     signal: Any
     stribeck: Array | None
     viscosities: tuple[Array | None, Array | None]
+    roll: Array | None
 
 
 def lump(design: Design, setting: Setting, contacts: Statics) -> Lumped:
@@ -157,24 +160,35 @@ def lump(design: Design, setting: Setting, contacts: Statics) -> Lumped:
         signal=setting.samples if setting.waveform == "samples" else setting.fourier,
         stribeck=None if falls is None else falls / (length * rate),
         viscosities=(etas[0], etas[1]),
+        roll=None
+        if setting.rolling is None
+        else setting.rolling * length / contacts.contact_radius,
     )
 
 
 def motion(lumped: Lumped, setting: Setting, steps: int) -> Motion:
     """The dimensionless motion. Only words and sizes are read from the setting."""
+    drive = _drive(lumped, setting.waveform, steps)
     return Motion(
-        laws=_laws(lumped, setting),
+        laws=_laws(lumped, setting, drive),
         share=lumped.share,
         sensor=lumped.sensor,
         damping=lumped.damping,
-        drive=_drive(lumped, setting.waveform, steps),
+        drive=drive,
     )
 
 
-def _laws(lumped: Lumped, setting: Setting) -> tuple[Any, Any]:
-    both = (lumped.presliding, lumped.outline, lumped.viscosities)
+def _laws(lumped: Lumped, setting: Setting, drive: Drive) -> tuple[Any, Any]:
+    both = (lumped.presliding, lumped.outline, lumped.viscosities, lumped.roll)
     groups = [jax.tree.map(lambda x, g=g: x[g], both) for g in (0, 1)]
-    return _law(lumped, setting, *groups[0]), _law(lumped, setting, *groups[1])
+    if lumped.roll is None:
+        return _law(lumped, setting, *groups[0][:3]), _law(lumped, setting, *groups[1][:3])
+    farthest = jnp.max(jnp.abs(jnp.cumsum(drive.moves, axis=0)))
+    upper, lower = (
+        rolling_springs(outline, presliding, roll, farthest, setting.springs)
+        for presliding, outline, _, roll in groups
+    )
+    return upper, lower
 
 
 def _law(

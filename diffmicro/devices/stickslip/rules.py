@@ -100,6 +100,14 @@ RULES = (
         for name in ("stribeck_velocity", "contact_viscosity", "lubricant_viscosity")
     ),
     _only_with("presliding_scale", ("ceim",)),
+    _only_with("rolling", ("mdr",)),
+    Rule(
+        lambda _, s: s.rolling is None or s.dynamic_friction is None,
+        lambda _, s: (
+            f"Setting.rolling = {s.rolling} knows one friction coefficient, but dynamic_friction = "
+            f"{s.dynamic_friction}. Leave one of them out."
+        ),
+    ),
     Rule(
         _not_too_flat,
         lambda design, _: (
@@ -112,6 +120,6 @@ RULES = (
 
 HARMLESS = dict(
     dynamic_friction=0.1, samples=0.0, fourier=0.0, contact_viscosity=0.0, lubricant_viscosity=0.0,
-    presliding_scale=1e-8,
+    presliding_scale=1e-8, rolling=0.0,
 )  # fmt: skip
 """Values that a lane with bad input runs on where the default is none."""
