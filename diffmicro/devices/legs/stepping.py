@@ -32,6 +32,10 @@ CHATTER = 1e-6
 """Rebounds slower than this [length/period], or that would fly for a shorter time [periods], end in contact."""
 
 
+NO_GROUND = 1e6
+"""How far below the foot the ground lies where there is none, in units of length."""
+
+
 def chatter_of(system: LegsMotion) -> float:
     """`CHATTER`; in single precision the root of eps: lower flights are lost in the rounding of the height."""
     return max(CHATTER, float(jnp.finfo(system.gap.dtype).eps) ** 0.5)
@@ -157,8 +161,9 @@ def _judged(system: LegsMotion, flight: Flight, trial: Trial) -> _Verdict:
     length = still(flight.length)
     closed, foot, last = flight.closed, still(trial.foot), still(flight.foot)
     rounding = rounding_of(system)
-    g0 = jnp.where(closed, -last.acceleration, last.height)
-    g1 = jnp.where(closed, -foot.acceleration, foot.height)
+    depth = 0.0 if system.ground else NO_GROUND
+    g0 = jnp.where(closed, -last.acceleration, last.height + depth)
+    g1 = jnp.where(closed, -foot.acceleration, foot.height + depth)
     secant = (g1 - g0) / length
     slope = jnp.where(closed, -still(trial.lift), foot.speed)
     start = jnp.where(closed, secant, last.speed)

@@ -16,7 +16,6 @@ from diffmicro.devices.tumbler.state import FACE, FLIGHT, PIECE, State
 from diffmicro.dynamics.hybrid import run, trace
 from diffmicro.dynamics.system import Numerics
 
-
 TOLERANCE = 1e-10
 """Of the steps, in natural units."""
 
