@@ -21,6 +21,7 @@ from diffmicro.testing import (
     motions_are_pure,
     motions_change_as_their_derivative_says,
     ok_means_finite,
+    reverse_equals_forward,
 )
 from tests.sweep.toy import TOY
 
@@ -70,7 +71,13 @@ def trial(request):
 
 MOTIONS = (motions_are_pure, motions_change_as_their_derivative_says)
 
-APART = (is_a_layer, ok_means_finite, gradient_is_the_slope_of_the_value, *MOTIONS)
+APART = (
+    is_a_layer,
+    ok_means_finite,
+    gradient_is_the_slope_of_the_value,
+    reverse_equals_forward,
+    *MOTIONS,
+)
 """Checks that compile much for one device: each has a test of its own, slow where it takes half a minute."""
 
 
@@ -79,11 +86,19 @@ def test_contract(trial, check):
     check(trial)
 
 
-@pytest.mark.parametrize("check", [ok_means_finite, gradient_is_the_slope_of_the_value])
+LONG = {
+    ok_means_finite: ("legs", "tumbler", "wrmma"),
+    gradient_is_the_slope_of_the_value: ("legs", "tumbler", "wrmma"),
+    reverse_equals_forward: ("legs", "stickslip", "tumbler", "wrmma"),
+}
+"""Devices for which a check takes half a minute or more."""
+
+
 @pytest.mark.parametrize(
-    "name",
+    "name, check",
     [
-        pytest.param(n, marks=pytest.mark.slow if n in ("legs", "tumbler", "wrmma") else ())
+        pytest.param(n, check, marks=pytest.mark.slow if n in long else ())
+        for check, long in LONG.items()
         for n in OWN
     ],
 )
