@@ -9,10 +9,10 @@ of its linear model.
 At one bad part in a thousand, the variance of estimates over seeds is compared with that of a count.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -73,17 +73,20 @@ class Counted(NamedTuple):
 def values(of: Device, spread: Scatter, response: str, places: np.ndarray) -> np.ndarray:
     """The response of each part; NaN where its status is not ok."""
     chunks = [places[i : i + CHUNK] for i in range(0, len(places), CHUNK)]
-    return np.concatenate([np.asarray(_values(of, spread, response, chunk)) for chunk in chunks])
+    found = [_values(of, response)(*spread.parts(chunk)) for chunk in chunks]
+    return np.concatenate([np.asarray(chunk) for chunk in found])
 
 
-@eqx.filter_jit
-def _values(of: Device, spread: Scatter, response: str, places: Any) -> Any:
-    def one(place: Any) -> Any:
-        found = of.respond(*spread.part(place), throw=False)
+@cache
+def _values(of: Device, response: str) -> Callable[[Any, Any], Any]:
+    """The response of a batch of parts, compiled once for all designs."""
+
+    def one(design: Any, setting: Any) -> Any:
+        found = of.respond(design, setting, throw=False)
         ok = code(found.result) == code(RESULTS.successful)
         return jnp.where(ok, getattr(found, response), jnp.nan)
 
-    return jax.vmap(one)(jnp.asarray(places))
+    return jax.jit(jax.vmap(one))
 
 
 def designs(case: Case, count: int, seed: int = 0) -> Iterator[tuple[Device, Scatter, float]]:

@@ -199,6 +199,11 @@ class Run:
         self._display.update(self._task, completed=self.used)
         return samples
 
+    def known(self, u: np.ndarray) -> Sample | None:
+        """What was evaluated at this design."""
+        at = (s for t, s in zip(self.trials, self.samples, strict=True) if np.array_equal(t, u))
+        return next(at, None)
+
     def tell(self, step: Step) -> None:
         """One iteration is done: for the history and for who watches."""
         self.history.append(step)
