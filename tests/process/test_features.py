@@ -1,6 +1,7 @@
 """Widths, gaps and radii by formulas: those of the drawn geometry, with derivatives."""
 
 import itertools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -80,6 +81,7 @@ def test_klayout_measures_the_same_smallest_widths_and_gaps(name, tmp_path):
         for layer in shown.layers:
             at = mask.layer(layer.number, 0)
             merged = [(db.Region(mask.top_cell().begin_shapes_rec(at)).merge(),)]
+            checks: dict[str, tuple[list[Any], str]]
             checks = {"width": (merged, "width_check"), "gap": (merged, "space_check")}
             if name == "gripper":
                 pairs = parts_apart(db, mask.top_cell().begin_shapes_rec(at).each(), mask.dbu)
