@@ -191,7 +191,7 @@ CASES = {
     ),
     "past_fold": Case(
         "gripper", "past_fold", "force", end_of_path, setting=dict(model="partial", force=-60e-6),
-        drawn=("beam_radius", "beam_angle", "young", "section_height"), between=(-2e-4, -1e-5),
+        drawn=("beam_radius", "young", "section_height"), between=(-2e-4, -1e-5),
         wrt=GRIPPED,
     ),
     "rotation": Case(
