@@ -18,7 +18,10 @@ from diffmicro.testing import (
     check_device,
     gradient_is_the_slope_of_the_value,
     is_a_layer,
+    motions_are_pure,
+    motions_change_as_their_derivative_says,
     ok_means_finite,
+    reverse_equals_forward,
 )
 from tests.sweep.toy import TOY
 
@@ -66,7 +69,15 @@ def trial(request):
     return Trial(request.param, CASES[request.param])
 
 
-APART = (is_a_layer, ok_means_finite, gradient_is_the_slope_of_the_value)
+MOTIONS = (motions_are_pure, motions_change_as_their_derivative_says)
+
+APART = (
+    is_a_layer,
+    ok_means_finite,
+    gradient_is_the_slope_of_the_value,
+    reverse_equals_forward,
+    *MOTIONS,
+)
 """Checks that compile much for one device: each has a test of its own, slow where it takes half a minute."""
 
 
@@ -75,11 +86,19 @@ def test_contract(trial, check):
     check(trial)
 
 
-@pytest.mark.parametrize("check", [ok_means_finite, gradient_is_the_slope_of_the_value])
+LONG = {
+    ok_means_finite: ("legs", "tumbler", "wrmma"),
+    gradient_is_the_slope_of_the_value: ("legs", "tumbler", "wrmma"),
+    reverse_equals_forward: ("legs", "stickslip", "tumbler", "wrmma"),
+}
+"""Devices for which a check takes half a minute or more."""
+
+
 @pytest.mark.parametrize(
-    "name",
+    "name, check",
     [
-        pytest.param(n, marks=pytest.mark.slow if n in ("legs", "tumbler", "wrmma") else ())
+        pytest.param(n, check, marks=pytest.mark.slow if n in long else ())
+        for check, long in LONG.items()
         for n in OWN
     ],
 )
@@ -94,6 +113,15 @@ def test_apart(name, check):
 def test_is_a_layer(name):
     """Tracing a device in all mappings at once takes up to a minute; the quickest one is always tried."""
     is_a_layer(Trial(name, CASES[name]))
+
+
+@pytest.mark.parametrize("check", MOTIONS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=() if n == "tribometer" else pytest.mark.slow) for n in OWN]
+)
+def test_motions(name, check):
+    """The tumbler's, whose length is not known beforehand, is also traced in `tests/devices/test_tumbler.py`."""
+    check(Trial(name, CASES[name]))
 
 
 TOY_CASE = Case("velocity", ("length", "drive"), single_rtol=1e-6)

@@ -11,6 +11,7 @@ From modes, gains and gap to the height at which the foot bounces, differentiabl
 | Phi | `mode_shape` (points, modes), contact foot first | - |
 | k of eq. 15 | `dominant_mode` | - |
 | -alpha of eq. 19 | `restitution` | - |
+| compliant ground of Fig. 7b | law `compliant`, `ground_stiffness`, `ground_damping` | N/m, - |
 | F_SS | `film`, `electrostatic`, `adhesion` and their offsets | N m^2 s, N m^2/V^2, N m^3, m |
 | N_B, A_max, A_avg of Table 3 | `bounce_rate`, `peak_height`, `bounce_height` | 1/s, m, m |
 

@@ -46,9 +46,12 @@ class Response(eqx.Module):
     )
     bounce_rate: Array = output("bounces per second", "1/s", low=0)
     contact_fraction: Array = output(
-        "share of time in which the foot rests on the ground", "-", low=0, high=1
+        "share of time in which the foot is on the ground", "-", low=0, high=1
     )
     impact_loss: Array = output("power lost in impacts; negative where the law adds energy", "W")
+    penetration: Array = output(
+        "depth to which the foot presses the ground in; 0 where the ground is rigid", "m", low=0
+    )
     lyapunov: Array = output("largest Lyapunov exponent; it has no gradient", "1/s")
     mean_height_spread: Array = output(
         "standard error of the mean height over window and twins, 0 for a periodic motion",
@@ -240,6 +243,7 @@ def _told(
         bounce_rate=seen.bounces / periods / time * shown,
         contact_fraction=share(seen.contact, periods) * shown,
         impact_loss=seen.loss / periods / time * energy * shown,
+        penetration=seen.depth * length,
         lyapunov=_without_gradient(growth / time * shown),
         mean_height_spread=_without_gradient(spread * length),
         impacts=seen.impacts / periods / time * shown,

@@ -170,7 +170,8 @@ def observed(orbit: Orbit, window: Settled | None) -> Observed:
     count = window.periods.astype(periods.dtype)
     each = jax.tree.map(lambda x: x[:-1], window.record)
     stand_in = jax.tree.map(lambda x: jnp.mean(x) * (periods / count), each)
-    extremes = dict(peak=jnp.mean(each.peak), low=jnp.mean(each.low), margin=jnp.min(each.margin))
+    extremes = {name: jnp.mean(getattr(each, name)) for name in ("peak", "low", "depth")}
+    extremes["margin"] = jnp.min(each.margin)
     stand_in = stand_in._replace(**extremes)
     # Where there is no orbit its derivative, NaN, goes with the number that stands in its place.
     seen = jax.tree.map(
