@@ -4,7 +4,6 @@ import jax
 import numpy as np
 import pytest
 
-from diffmicro.certificate import value_and_gradient, verdict_word
 from diffmicro.devices import stickslip
 from diffmicro.devices.stickslip.lumped import lump, motion, statics
 from diffmicro.parameters import as_arrays
@@ -37,21 +36,6 @@ def test_the_step_is_that_of_an_integration_with_events(setting, within):
     found = stickslip.respond(design, setting)
     assert word(found.result) == "ok"
     np.testing.assert_allclose(found.net_step, step, rtol=within)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("setting", "names"),
-    [
-        (dict(law="lugre", **FALLING, **VISCOUS), ("amplitude", *FALLING, *VISCOUS)),
-        (dict(law="ceim", presliding_scale=4e-8), ("amplitude", "presliding_scale")),
-    ],
-    ids=["lugre", "ceim"],
-)
-def test_the_force_has_certified_derivatives(setting, names):
-    *_, certificate, _ = value_and_gradient(stickslip.DEVICE, names, "force")(*given(**setting))
-    verdicts = {name: verdict_word(entry) for name, entry in certificate.entries.items()}
-    assert verdicts == dict.fromkeys(names, "certified")
 
 
 def system(setting):

@@ -1,18 +1,15 @@
-"""Hemispheres that turn: Carter's steady creep, the limit of none, and the drive by Runge-Kutta steps."""
+"""Hemispheres that turn: Carter's steady creep, and the limit of none."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from diffmicro.certificate import value_and_gradient, verdict_word
 from diffmicro.devices import stickslip
 from diffmicro.devices.stickslip.lumped import lump, motion, statics
 from diffmicro.mechanics.masing import Outline
 from diffmicro.mechanics.rolling import rolling_springs
 from diffmicro.parameters import as_arrays
-from diffmicro.results import word
-from tests.oracles import stickslip as oracle
 
 SPHERE = Outline(jnp.asarray(0.0), jnp.asarray(1.0), jnp.asarray(1.7))
 CASE = dict(radius=2e-6, damping_ratio=0.05, preload=0.1, amplitude=1.5e-6, friction=1.0)
@@ -62,27 +59,6 @@ def test_none_of_it_is_the_drive_that_moves():
     # means over a spring's length are off by 1/(8 n^2) of the whole from values in its middle
     np.testing.assert_allclose(turned, moved, rtol=1e-4, atol=1e-5)
     assert abs(rolled.step - moved.step) > 1e-3
-
-
-@pytest.mark.slow
-def test_the_force_is_that_of_runge_kutta_steps():
-    """The same springs by a program without any code of the library."""
-    found = stickslip.respond(*given(rolling=1.0, springs=100))
-    still = stickslip.respond(*given(springs=100))
-    assert word(found.result) == "ok"
-    lanes = {name: np.array([value]) for name, value in (CASE | dict(runner_mass=3e-3)).items()}
-    guess = np.array([float(found.force)])
-    (stepped,) = oracle.force(lanes, guess, 2e-3, 100, 20, rolling=1.0)
-    apart = abs(float(still.force) - stepped)
-    assert abs(float(found.force) - stepped) < 1e-3 * stepped < apart / 2
-
-
-@pytest.mark.slow
-def test_derivatives_are_certified():
-    names = ("rolling", "amplitude", "radius")
-    *_, certificate, _ = value_and_gradient(stickslip.DEVICE, names, "force")(*given(rolling=0.7))
-    verdicts = {name: verdict_word(entry) for name, entry in certificate.entries.items()}
-    assert verdicts == dict.fromkeys(names, "certified")
 
 
 @pytest.mark.parametrize(

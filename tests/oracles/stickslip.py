@@ -3,8 +3,7 @@
 Springs of the method of dimensionality reduction (MDR thesis, section 2.3) on spherical contacts, each clipped
 at its own limit; a sawtooth with a back step; NumPy, lanes side by side. The runner starts each period at the same
 place, until its step repeats; the steady place is the root of that step. Steps are much finer than a spring needs
-to cross its limit, and there is no derivative but differences of values. With `rolling` the hemispheres turn: the
-contact area stays, springs on its whole line go through it, and only those inside hold.
+to cross its limit, and there is no derivative but differences of values.
 """
 
 from typing import Any
@@ -15,9 +14,7 @@ SLOW, FAST = 0.012, 40
 """Radians of the contacts' vibration in a step of the slow phase; steps of the back step."""
 
 
-def lumped(
-    parameters: dict[str, Any], springs: int, rolling: float | None = None
-) -> dict[str, np.ndarray]:
+def lumped(parameters: dict[str, Any], springs: int) -> dict[str, np.ndarray]:
     """Numbers of the motion of lanes, from arrays of parameters."""
     p = parameters
     compliance = (1 - 0.3**2) / 210e9 + (1 - 0.3**2) / 370e9
@@ -28,34 +25,20 @@ def lumped(
     depth = (3 * force / (4 * normal * np.sqrt(p["radius"])[:, None])) ** (2 / 3)
     contact = np.sqrt(p["radius"][:, None] * depth)
     x = (np.arange(springs) + 0.5) / springs
-    presliding = (p["friction"][:, None] * normal / tangential * depth)[..., None]
-    limits = presliding * (1 - x**2)
+    limits = (p["friction"][:, None] * normal / tangential * depth)[..., None] * (1 - x**2)
     stiffness = count * 2 * tangential * contact
     total = stiffness.sum(axis=1)
-    spring = stiffness / springs
-    if rolling is not None:
-        most = 1 + rolling * p["amplitude"][:, None] / contact
-        x = most[..., None] * ((np.arange(2 * springs) + 0.5) / springs - 1)
-        limits, spring = presliding * np.maximum(1 - x**2, 0), stiffness * most / (2 * springs)
     damping = 2 * p["damping_ratio"] * np.sqrt(total * p["runner_mass"])
-    n = dict(limits=limits, spring=spring, damping=damping, mass=p["runner_mass"],
-             amplitude=p["amplitude"], rate=np.sqrt(total / p["runner_mass"]))  # fmt: skip
-    if rolling is not None:
-        n |= dict(places=x, presliding=presliding, roll=(rolling / contact)[..., None])
-    return n
+    return dict(limits=limits, spring=stiffness / springs, damping=damping, mass=p["runner_mass"],
+                amplitude=p["amplitude"], rate=np.sqrt(total / p["runner_mass"]))  # fmt: skip
 
 
 def force(
-    parameters: dict[str, Any],
-    guess: np.ndarray,
-    period: float,
-    springs: int,
-    periods: int,
-    rolling: float | None = None,
+    parameters: dict[str, Any], guess: np.ndarray, period: float, springs: int, periods: int
 ) -> np.ndarray:
     """Mean force on the sensor in the steady state near the `guess` [N], by lanes; all have one drive period."""
     sensor, back = 25e3, 1e-6
-    n = lumped(parameters, springs, rolling)
+    n = lumped(parameters, springs)
     reach = 1e-3
     tried = np.concatenate([guess * (1 - reach), guess * (1 + reach)]) / sensor
     n = {name: np.concatenate([value, value]) for name, value in n.items()}
@@ -68,12 +51,7 @@ def force(
     for _ in range(periods):
         # the place is that of the mean, which is what the sensor shows
         y, area, begin = start.copy(), np.zeros_like(v), start
-        driven = np.zeros_like(v)
         for dt, share in zip(h, speed, strict=True):
-            if rolling is not None:
-                driven = driven + share * n["amplitude"] * dt
-                x = n["places"] + n["roll"] * driven[:, None, None]
-                n["limits"] = n["presliding"] * np.maximum(1 - x**2, 0)
             z, y, v, way = _step(n, sensor, z, y, v, dt, share * n["amplitude"])
             area += way * dt
         step = y - begin

@@ -33,8 +33,8 @@ RULES = (
         lambda d, s: s.vibration_length is None or s.vibration_length <= _most(s) * longest(d, s),
         lambda d, s: (
             f"Setting.vibration_length = {s.vibration_length} m is not allowed; it has to be at most "
-            f"{_most(s) * float(longest(d, s)):.4g} m, {_most(s):g} times where the probe lifts off. Press harder "
-            "or vibrate less."
+            f"{_most(s) * float(longest(d, s)):.4g} m. At {float(longest(d, s)):.4g} m is where the probe lifts "
+            "off. Press harder or vibrate less."
         ),
     ),
     Rule(
