@@ -236,6 +236,7 @@ def settle(
         period = jnp.where(jnp.any(returns), jnp.argmax(returns) + 1, 1)
         period = lengthened(jnp.where(beside, multiple, period), shortest)
         finite = jnp.all(jnp.isfinite(states[:-1]))
+        lost = jnp.where(finite, code(RESULTS.erratic), code(RESULTS.event_limit))
         guess = jnp.where(finite, states[0], jnp.nan)  # no search where a motion was lost
         orbit = _judged(find_orbit(mapped, q, guess, FOLLOW, fine, period))
         # Twins may be in another phase of a longer period, so the closest of the last states counts.
@@ -248,11 +249,7 @@ def settle(
             growth,
             states,
             recent,
-            jnp.where(
-                beside,
-                no_orbit,
-                jnp.where(finite, code(RESULTS.erratic), code(RESULTS.event_limit)),
-            ),
+            jnp.where(beside, no_orbit, lost),
         )
 
     unknown = _no_orbit(start, q)
