@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from resource import RUSAGE_CHILDREN, getrusage
 
 from benchmarks.timing import in_turn, once, table
@@ -45,7 +46,7 @@ def _goal(most: float, holds: float | None) -> str:
 
 def run() -> list[str]:
     """Lines of the table."""
-    imports = {
+    imports: dict[str, Callable[[], object]] = {
         BASIS: lambda: _python("-c", BASIS),
         "import diffmicro": lambda: _python("-c", "import diffmicro"),
     }

@@ -74,10 +74,11 @@ def measure(name: str, cores: int, lanes: tuple[int, ...] = LANES) -> list[dict[
         compiling, wall = time.process_time() - began, time.perf_counter() - wall
         call = partial(lambda p, x: jax.block_until_ready(p(x)), program, given)
         call()
+        sizes: Any = program.memory_analysis()
         row = {
             "lanes": count,
             "compile": compiling,
-            "bytes": program.memory_analysis().temp_size_in_bytes / count,
+            "bytes": sizes.temp_size_in_bytes / count,
             "processor": min(window(call, time.process_time) for _ in range(3)),
             "wall": min(window(call, time.perf_counter) for _ in range(3)),
         }

@@ -213,13 +213,7 @@ def settle(
     system: LegsMotion = unravel(q)
     count = system.steps(steps, COARSE_WARMUP * fine)
     near = float(jnp.finfo(start.dtype).eps) ** 0.5
-    side = jnp.where(jnp.arange(start.shape[0]) % 2 == 0, near, -near).astype(start.dtype)
-    offsets = jnp.array([0.0, *(TWIN_OFFSET * (i + 1) for i in range(TWINS)), 0.0], start.dtype)
-    starts = (
-        start[None, :]
-        + offsets[:, None]
-        + jnp.zeros((2 + TWINS, 1), start.dtype).at[-1].set(1.0) * side[None]
-    )
+    starts, side = _twins(start, near)
 
     def one_period(carry: tuple) -> tuple:
         return _one_period(system, count, near, side, carry)
@@ -242,6 +236,7 @@ def settle(
         period = jnp.where(jnp.any(returns), jnp.argmax(returns) + 1, 1)
         period = lengthened(jnp.where(beside, multiple, period), shortest)
         finite = jnp.all(jnp.isfinite(states[:-1]))
+        lost = jnp.where(finite, code(RESULTS.erratic), code(RESULTS.event_limit))
         guess = jnp.where(finite, states[0], jnp.nan)  # no search where a motion was lost
         orbit = _judged(find_orbit(mapped, q, guess, FOLLOW, fine, period))
         # Twins may be in another phase of a longer period, so the closest of the last states counts.
@@ -254,11 +249,7 @@ def settle(
             growth,
             states,
             recent,
-            jnp.where(
-                beside,
-                no_orbit,
-                jnp.where(finite, code(RESULTS.erratic), code(RESULTS.event_limit)),
-            ),
+            jnp.where(beside, no_orbit, lost),
         )
 
     unknown = _no_orbit(start, q)
@@ -270,6 +261,14 @@ def settle(
         Settled(unknown, records, -transient - 1, fine * 0.0, starts, recent, no_orbit),
     )
     return found._replace(orbit=differentiable(mapped, parameters, found.orbit, tolerance))
+
+
+def _twins(start: Array, near: float) -> tuple[Array, Array]:
+    """The start, those of its twins and of the shadow; and the way from the first to the last."""
+    side = jnp.where(jnp.arange(start.shape[0]) % 2 == 0, near, -near).astype(start.dtype)
+    offsets = jnp.array([0.0, *(TWIN_OFFSET * (i + 1) for i in range(TWINS)), 0.0], start.dtype)
+    shadow = jnp.zeros((2 + TWINS, 1), start.dtype).at[-1].set(1.0)
+    return start[None, :] + offsets[:, None] + shadow * side[None], side
 
 
 def _one_period(system: LegsMotion, count: Array, near: float, side: Array, carry: tuple) -> tuple:
