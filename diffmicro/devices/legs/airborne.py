@@ -29,7 +29,7 @@ def lowest_in_air(
 ) -> Array:
     """Height of the lowest point of the periodic motion without ground [m]; NaN where there is none."""
     system, units = lump(design, setting)
-    system = dataclasses.replace(system, ground=False, compliant=False)
+    system = dataclasses.replace(system, ground=False, stiffness=None, dashpot=None)
     parameters, unravel = ravel_pytree(system)
     count = lengthened(jnp.asarray(1), jnp.ceil(SHORTEST / units.time - 1e-9))
     still = jnp.zeros_like(
