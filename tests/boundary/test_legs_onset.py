@@ -79,7 +79,7 @@ def test_the_lowest_point_is_that_of_the_motion():
     given |= {name: getattr(design, name) for name in small}
     drive = {name: getattr(setting, name) for name in ("voltage", "drive_frequency", "waveform")}
     drive |= {"gap": 20e-6, "law": "full", "restitution": 0.51}
-    period = 1 / setting.drive_frequency
+    period = 1 / float(np.asarray(setting.drive_frequency))
     known = lowest_in_air(*as_arrays((design, dataclasses.replace(setting, gap=20e-6))))
     assert 0 < known < 15e-6
     settled, low = bounce(given, drive, 60 * period), np.inf
