@@ -207,9 +207,11 @@ def _narrowed(one: _One, inside: float, beyond: float, first: float, status: str
         )
         room, word_there = one.at(float(middle))
         if known and (room == 0 or abs(middle - last) < CLOSE * width):
-            inside = middle if room * first >= 0 else inside
-            beyond = middle if room * first < 0 else beyond
-            last = middle
+            # The place is known, however wide the bracket still is; the other side is a hair away.
+            hair, last = CLOSE * width * np.sign(beyond - inside), middle
+            inside, beyond = (
+                (middle, middle + hair) if room * first >= 0 else (middle - hair, middle)
+            )
             break
         last = middle
         if _beyond(one.limit, first, room, word_there, status):
@@ -255,9 +257,7 @@ def _boundary(one: _One, here: float, side: str, place: _Place, wrt: Sequence[st
         return None if found is None else found.at
 
     off = mismatch(slopes, x, moved)
-    judged = certificate(
-        limit.name, min(residual, 1e-9) if np.isfinite(off) else residual, None, off, **sides
-    )
+    judged = certificate(limit.name, residual, None, off, **sides)
     grad = {name: np.asarray(slope) for name, slope in unravel(jnp.asarray(slopes)).items()}
     return make(grad, True, place.status, judged)
 
