@@ -109,7 +109,7 @@ def relocated(design, setting, near):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_derivatives_are_those_of_places_found_anew(seed):
-    """Of a random leg: each derivative alone, against places 0.05 % apart on either side."""
+    """Of a random leg: each derivative alone, against places 0.01 % apart on either side: resonances are some percent wide."""
     rng = np.random.default_rng(seed)
     wrt = ("damping", "drive_frequency", "electrostatic", "film", "film_offset", "voltage")
     design, setting = point(rng.uniform(0.9, 1.1))
@@ -120,8 +120,8 @@ def test_derivatives_are_those_of_places_found_anew(seed):
     assert one.certificate.verdict == "certified", one.certificate
     for name in wrt:
         value = get(design, setting, name)
-        shares = (1 + 5e-4, 1 - 5e-4)
+        shares = (1 + 1e-4, 1 - 1e-4)
         more, less = (relocated(*put(design, setting, {name: value * x}), one.at) for x in shares)
         slope = float(jnp.sum(jnp.asarray(one.grad[name]) * value))
-        off = abs((more - less) / 1e-3 - slope) / max(abs(slope), 1e-3 * one.at)
+        off = abs((more - less) / 2e-4 - slope) / max(abs(slope), 1e-3 * one.at)
         assert off < 1e-4, (name, off)
