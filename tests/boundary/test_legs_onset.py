@@ -109,7 +109,7 @@ def relocated(design, setting, near):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_derivatives_are_those_of_places_found_anew(seed):
-    """Of a random leg: each derivative alone, against places 0.01 % apart on either side: resonances are some percent wide."""
+    """Of a random leg: each derivative alone, against places 0.01 % away; resonances are some percent wide."""
     rng = np.random.default_rng(seed)
     wrt = ("damping", "drive_frequency", "electrostatic", "film", "film_offset", "voltage")
     design, setting = point(rng.uniform(0.9, 1.1))
