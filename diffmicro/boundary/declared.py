@@ -189,6 +189,8 @@ def _beyond(limit: Limit, first: float, room: float, there: str, status: str) ->
     """Whether a point lies on the other side of the limit."""
     if limit.status and there == limit.status and status != limit.status:
         return True
+    if limit.alone and not np.isfinite(room):  # too far beyond: halved until it is known
+        return True
     return bool(np.isfinite(room) and room * first <= 0 and first != 0)
 
 

@@ -82,33 +82,36 @@ def steering() -> Outcome:
         ),
     ]
 
-    def draw(figure: Figure) -> None:
-        plan, slope = figure.subplots(1, 2, width_ratios=(1, 1.1))
-        for parts, color, label in (
-            (sides, "tab:blue", "sides"),
-            (corners, "tab:orange", "corners"),
-        ):
-            for i, p in enumerate(parts):
-                plan.plot(*(1e3 * _ground(p)).T, color=color, label=label if i == 0 else None)
-        plan.plot(0.0, 0.0, "ko", markersize=5, label="start")
-        plan.set(xlabel="x [mm]", ylabel="y [mm]", title="around a square, level", aspect="equal")
-        plan.legend(fontsize=8, loc="center")
-        for way, color, label in (
-            (left, "tab:blue", "to the left"),
-            (right, "tab:orange", "to the right"),
-        ):
-            slope.plot(1e3 * np.abs(way[:, 0]), 1e3 * way[:, 1], color=color, label=label)
-        slope.lines[1].set_linestyle("--")
-        slope.set(xlabel="distance across [mm]", ylabel="distance up the slope [mm]")
-        slope.set_title(f"across a slope of {math.degrees(SLOPE):.0f} degrees")
-        slope.legend(fontsize=8)
-
     data: dict[str, Any] = {
         "square": np.concatenate([_ground(p) for p in square]),
         "across": {"left": left, "right": right},
         "event_speed": event,
     }
-    return Outcome(checks, data, draw)
+    return Outcome(checks, data, lambda figure: _draw(figure, sides, corners, left, right))
+
+
+def _draw(
+    figure: Figure, sides: list[Path], corners: list[Path], left: np.ndarray, right: np.ndarray
+) -> None:
+    plan, slope = figure.subplots(1, 2, width_ratios=(1, 1.1))
+    for parts, color, label in (
+        (sides, "tab:blue", "sides"),
+        (corners, "tab:orange", "corners"),
+    ):
+        for i, p in enumerate(parts):
+            plan.plot(*(1e3 * _ground(p)).T, color=color, label=label if i == 0 else None)
+    plan.plot(0.0, 0.0, "ko", markersize=5, label="start")
+    plan.set(xlabel="x [mm]", ylabel="y [mm]", title="around a square, level", aspect="equal")
+    plan.legend(fontsize=8, loc="center")
+    for way, color, label in (
+        (left, "tab:blue", "to the left"),
+        (right, "tab:orange", "to the right"),
+    ):
+        slope.plot(1e3 * np.abs(way[:, 0]), 1e3 * way[:, 1], color=color, label=label)
+    slope.lines[1].set_linestyle("--")
+    slope.set(xlabel="distance across [mm]", ylabel="distance up the slope [mm]")
+    slope.set_title(f"across a slope of {math.degrees(SLOPE):.0f} degrees")
+    slope.legend(fontsize=8)
 
 
 def _square() -> list[Path]:

@@ -79,15 +79,15 @@ def test_the_lowest_point_is_that_of_the_motion():
     given |= {name: getattr(design, name) for name in small}
     drive = {name: getattr(setting, name) for name in ("voltage", "drive_frequency", "waveform")}
     drive |= {"gap": 20e-6, "law": "full", "restitution": 0.51}
-    period = 1 / setting.drive_frequency
+    period = 1 / float(np.asarray(setting.drive_frequency))
     known = lowest_in_air(*as_arrays((design, dataclasses.replace(setting, gap=20e-6))))
     assert 0 < known < 15e-6
-    end = 60 * period
-    state, low = bounce(given, drive, end), np.inf
-    for share in np.linspace(0, 1, 201)[1:]:
-        there = bounce(given, drive, end + share * period)
+    settled, low = bounce(given, drive, 60 * period), np.inf
+    for share in np.linspace(0, 1, 101)[1:]:
+        start = (settled.displacement, settled.speed)
+        there = bounce(given, drive, share * period, start)
         low = min(low, drive["gap"] + there.displacement.sum())
-    assert not state.impacts and low == pytest.approx(float(known), rel=1e-3)
+    assert not settled.impacts and low == pytest.approx(float(known), rel=2e-3)
 
 
 def relocated(design, setting, near):
@@ -107,26 +107,21 @@ def relocated(design, setting, near):
 
 
 @pytest.mark.slow
-def test_derivatives_are_those_of_places_found_anew_at_random_legs():
-    """Each derivative alone against places 0.05 % apart on either side, of twenty legs."""
-    rng = np.random.default_rng(16)
+@pytest.mark.parametrize("seed", range(20))
+def test_derivatives_are_those_of_places_found_anew(seed):
+    """Of a random leg: each derivative alone, against places 0.01 % away; resonances are some percent wide."""
+    rng = np.random.default_rng(seed)
     wrt = ("damping", "drive_frequency", "electrostatic", "film", "film_offset", "voltage")
-    errors = []
-    for _ in range(20):
-        design, setting = point(rng.uniform(0.9, 1.1))
-        changed = {name: rng.uniform(0.7, 1.4) * getattr(design, name) for name in wrt[2:5]}
-        changed["voltage"] = setting.voltage * rng.uniform(0.5, 1.0)
-        design, setting = as_arrays(put(design, setting, changed))
-        one = onset(design, setting, wrt)
-        assert one.certificate.verdict == "certified", one.certificate
-        for name in wrt:
-            value = get(design, setting, name)
-            places = [
-                relocated(*put(design, setting, {name: value * (1 + h)}), one.at)
-                for h in (5e-4, -5e-4)
-            ]
-            slope = float(jnp.sum(jnp.asarray(one.grad[name]) * value))
-            errors.append(
-                abs((places[0] - places[1]) / 1e-3 - slope) / max(abs(slope), 1e-3 * one.at)
-            )
-    assert np.median(errors) < 1e-6 and np.max(errors) < 1e-4
+    design, setting = point(rng.uniform(0.9, 1.1))
+    changed = {name: rng.uniform(0.7, 1.4) * getattr(design, name) for name in wrt[2:5]}
+    changed["voltage"] = setting.voltage * rng.uniform(0.5, 1.0)
+    design, setting = as_arrays(put(design, setting, changed))
+    one = onset(design, setting, wrt)
+    assert one.certificate.verdict == "certified", one.certificate
+    for name in wrt:
+        value = get(design, setting, name)
+        shares = (1 + 1e-4, 1 - 1e-4)
+        more, less = (relocated(*put(design, setting, {name: value * x}), one.at) for x in shares)
+        slope = float(jnp.sum(jnp.asarray(one.grad[name]) * value))
+        off = abs((more - less) / 2e-4 - slope) / max(abs(slope), 1e-3 * one.at)
+        assert off < 1e-4, (name, off)
