@@ -13,6 +13,7 @@ import sys
 import time
 from datetime import UTC, datetime
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 
 from benchmarks import record
@@ -30,6 +31,7 @@ NAMES = (
     "optimizers",
     "imports",
     "planted_faults",
+    "truth",
     "yields",
     "scaling",
 )
@@ -53,6 +55,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--history", type=Path, default=record.usual_history(), help="file of all runs"
     )
+    parser.add_argument(
+        "--count", type=int, help="draws, of benchmarks that draw: planted_faults, truth"
+    )
     options = parser.parse_args(arguments)
     asked = options.names or NAMES
     for name in asked:
@@ -71,7 +76,9 @@ def main(arguments: list[str] | None = None) -> int:
             datetime.now(UTC).isoformat(timespec="seconds"),
             [],
         )
-        for line in import_module(f"benchmarks.{name}").run():
+        run = import_module(f"benchmarks.{name}").run
+        counted = options.count is not None and "count" in signature(run).parameters
+        for line in run(count=options.count) if counted else run():
             print(line, flush=True)
             lines.append(line)
         found = record.record_of(name, lines, time.perf_counter() - start, began)

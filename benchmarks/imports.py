@@ -17,13 +17,13 @@ COLD, ASKED, WARM = 8, 10, 3.5
 """Goals: cold, cold for a response on request, warm."""
 
 COMMANDS = {
-    "wrmma --grad mass_ratio": (COLD, None, None),
+    "wrmma --grad mass_ratio": (COLD, 10, 4.5),
     "tribometer --grad drag_ratio": (COLD, None, None),
-    "gripper --grad beam_radius": (COLD, None, None),
+    "gripper --grad beam_radius": (COLD, 45, 18),
     "gripper --response closing_force --grad beam_radius --of closing_force": (ASKED, None, None),
-    "tumbler --grad length": (COLD, None, None),
-    "legs --grad damping": (COLD, None, None),
-    "stickslip --grad radius": (COLD, None, None),
+    "tumbler --grad length": (COLD, 34, 12),
+    "legs --grad damping": (COLD, 46, 18),
+    "stickslip --grad radius": (COLD, 64, 32),
 }
 """What follows `diffmicro evaluate`: the goal when cold; where goals are not reached, what holds cold and warm."""
 

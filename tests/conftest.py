@@ -1,5 +1,6 @@
 """Set-up of all tests: fast loops, 64 bits, figures without a screen, fixed random numbers, no kept programs."""
 
+import ctypes
 import gc
 import os
 import zlib
@@ -32,6 +33,9 @@ def compiled_programs_go() -> Iterator[None]:
     if psutil.Process().memory_info().rss > MOST_MEMORY:
         jax.clear_caches()
         gc.collect()
+        # The C library keeps what was freed; glibc can give it back.
+        if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
+            trim(0)
 
 
 @pytest.fixture

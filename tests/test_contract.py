@@ -1,11 +1,11 @@
 """What holds for every device: the shipped contract test, `diffmicro.testing`, at one point each."""
 
 import dataclasses
-from pathlib import Path
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from diffmicro.devices import OWN
@@ -23,37 +23,10 @@ from diffmicro.testing import (
     ok_means_finite,
     reverse_equals_forward,
 )
+from tests.cases import CAPSULE, CASES
+from tests.regression import points as regression
+from tests.regression import stored
 from tests.sweep.toy import TOY
-
-CAPSULE = str(Path(__file__).parents[1] / "examples" / "capsule" / "capsule.py:CAPSULE")
-"""A device of somebody else, made by `hybrid.device`."""
-
-CASES = {
-    CAPSULE: Case(
-        "velocity", ("gap", "force"), numerics=dict(window=0), single=dict(tolerance=1e-5)
-    ),
-    "wrmma": Case(
-        "velocity",
-        ("mass_ratio", "field"),
-        setting=dict(load_factor=32.0),
-        numerics=dict(window=0),
-        single=dict(tolerance=1e-6),
-    ),
-    "tumbler": Case(
-        "speed",
-        ("length", "field"),
-        setting=dict(field_frequency=10.0),
-        single=dict(tolerance=1e-5),
-    ),
-    "legs": Case("peak_height", ("damping", "voltage"), setting=dict(gap=25e-6, voltage=6.0)),
-    "stickslip": Case(
-        "force", ("radius", "amplitude"), dict(damping_ratio=0.03), single=dict(tolerance=1e-3)
-    ),
-    "gripper": Case("tip_x", ("young", "force"), setting=dict(force=5e-5)),
-    "tribometer": Case(
-        "sliding_velocity", ("probe_mass", "friction"), setting=dict(drag_ratio=0.8)
-    ),
-}
 
 
 def test_every_device_has_a_case():
@@ -84,6 +57,21 @@ APART = (
 @pytest.mark.parametrize("check", [c for c in CHECKS if c not in APART], ids=lambda c: c.__name__)
 def test_contract(trial, check):
     check(trial)
+
+
+def test_numbers_are_those_stored(trial):
+    """Values, derivatives and statuses of five points (`tests/regression`), and to the bit in another order."""
+    label = trial.device.name
+    if label not in OWN:
+        return
+    at = regression.places(label)
+    here = regression.answers(trial, trial.lanes, at)
+    told = stored.changes(label, here, stored.load()[label])
+    assert not told, "\n".join([*told, stored.REMEDY])
+    order = np.array([3, 0, 4, 1, 2])
+    again = regression.answers(trial, trial.lanes, at[order])
+    for name, values in here.items():
+        np.testing.assert_array_equal(again[name], np.asarray(values)[order], err_msg=name)
 
 
 LONG = {

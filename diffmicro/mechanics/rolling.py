@@ -6,7 +6,8 @@ radii) is, after a way w, at x = X + roll w, and may be deflected by
 
     limit(x) = u_1 (1 - g(x)/d) inside the contact, 0 outside.
 
-A spring that leaves is relaxed, one that arrives starts so. The line is whole here, as the two sides differ. The
+A spring that leaves is relaxed, one that arrives starts so. The line is whole here, as the two sides differ, and
+limits are means over a spring's length, so that their sum does not depend on where springs meet the edge. The
 thesis plots the result of its model of rotation, and does not print the model: this one is ours. At a steady creep
 it is Carter's contact of a driven wheel in the manner of the MDR. Left out: spin; that the slip area of a rolling
 sphere is no circle; that a point on a circle rises by w^2/2R, which is 1e-5 of the indentation here.
@@ -24,11 +25,11 @@ from diffmicro.mechanics.tangential import Springs
 class RollingSprings(eqx.Module):
     """One contact, of unit stiffness.
 
-    places: of the springs on the surface, over the contact radius. stiffness: of each. outline: shape.
-    presliding: u_1. roll: contact radii that the surface goes on per displacement.
+    ends: places on the surface where springs begin and end, over the contact radius. stiffness: of each.
+    outline: shape. presliding: u_1. roll: contact radii that the surface goes on per displacement.
     """
 
-    places: Array
+    ends: Array
     stiffness: Array
     outline: Outline
     presliding: Scalar
@@ -36,14 +37,14 @@ class RollingSprings(eqx.Module):
 
     def at(self, way: Scalar) -> Springs:
         """The springs after the surface has gone a way."""
-        x = jnp.abs(self.places + self.roll * way)
-        inside = x < 1
-        depth = self.outline.depth(jnp.where(inside, x, 0.0))
-        return Springs(jnp.where(inside, self.presliding * (1 - depth), 0.0), self.stiffness)
+        x = jnp.clip(self.ends + self.roll * way, -1, 1)
+        up_to = x - jnp.sign(x) * self.outline.area(jnp.abs(x))
+        mean = jnp.diff(up_to) / jnp.diff(self.ends)
+        return Springs(self.presliding * mean, self.stiffness)
 
     def rest(self) -> Array:
         """Deflections without load."""
-        return jnp.zeros_like(self.places)
+        return jnp.zeros_like(self.stiffness)
 
     def force(self, deflections: Array, rate: Array) -> Array:
         """Tangential force of the contact."""
@@ -60,6 +61,6 @@ def rolling_springs(
 ) -> RollingSprings:
     """`count` springs on half of the line that is in contact at some of the ways up to `farthest`."""
     width = 1 + jnp.abs(roll) * farthest
-    shares = (jnp.arange(2 * count, dtype=width.dtype) + 0.5) / count - 1
-    stiffness = jnp.broadcast_to(width / (2 * count), shares.shape)
+    shares = jnp.arange(2 * count + 1, dtype=width.dtype) / count - 1
+    stiffness = jnp.broadcast_to(width / (2 * count), (2 * count,))
     return RollingSprings(shares * width, stiffness, outline, presliding, roll)

@@ -10,7 +10,17 @@ from matplotlib.figure import Figure
 from diffmicro.mechanics.masing import Masing, sphere_loading
 from diffmicro.mechanics.presliding import SINGLE_STATE_LAWS, single_state
 from diffmicro.reference import cattaneo
-from experiments.outcome import Experiment, Outcome, Said, number, order, own, own_number, shape
+from experiments.outcome import (
+    Check,
+    Experiment,
+    Outcome,
+    Said,
+    number,
+    order,
+    own,
+    own_number,
+    shape,
+)
 from experiments.reading import SAME
 
 LIMIT = 2 / 3
@@ -86,6 +96,31 @@ LINES = {"contact": "k:"}
 LABELS = {"lugre": "lugre, its terms by the rate ours"}
 
 
+def _lugre_checks(wide: jax.Array, pace: float, dahl: np.ndarray) -> list[Check]:
+    """LuGre without its terms by the rate, and in long sliding at one rate with them."""
+    plain = np.asarray(_follow(_law("lugre"), wide, pace)) / LIMIT
+    share, rate = RATED["dynamic"], 1.5
+    steady = share + (1 - share) * np.exp(-((rate / RATED["stribeck"]) ** 2))
+    steady += RATED["viscous"] * rate / LIMIT
+    ramp = _follow(_law("lugre", **RATED), jnp.linspace(0, 30, 2001), 2000 * rate / 30)
+    return [
+        own_number(
+            "definition of the law (eq. 2.11), which is implemented",
+            "lugre without Stribeck effect and viscosity is Dahl's law, largest difference",
+            0,
+            np.abs(plain - dahl).max(),
+            1e-12,
+        ),
+        own_number(
+            "definition of the law (eqs. 2.4, 2.5), with numbers of ours",
+            "lugre: force over mu F_n after long sliding at one rate, by its steady curve",
+            steady,
+            float(ramp[-1]) / LIMIT,
+            1e-9,
+        ),
+    ]
+
+
 def figure_loops() -> Outcome:
     """Oscillation under a load: Dahl and LuGre creep, the others hold (section 2.1)."""
     path = jnp.asarray(0.25 + 0.05 * np.sin(np.linspace(0, 20 * np.pi, 2001)))
@@ -97,12 +132,6 @@ def figure_loops() -> Outcome:
         force = np.asarray(_follow(law, path, slow))
         creep[name] = float((force[50] - force[-151]) / LIMIT)
         loops[name] = np.asarray(_follow(law, wide, fast)) / LIMIT
-    plain = np.asarray(_follow(_law("lugre"), wide, fast)) / LIMIT
-    share, rate = RATED["dynamic"], 1.5
-    steady = share + (1 - share) * np.exp(-((rate / RATED["stribeck"]) ** 2))
-    steady += RATED["viscous"] * rate / LIMIT
-    ramp = _follow(_law("lugre", **RATED), jnp.linspace(0, 30, 2001), 2000 * rate / 30)
-    slid = float(ramp[-1]) / LIMIT
     come_back = "oscillation by 0.05 about 0.25 of presliding, ten times"
     checks = [
         *(
@@ -141,20 +170,7 @@ def figure_loops() -> Outcome:
             f"by {creep['contact']:.1e}",
             abs(creep["contact"]) < 1e-9,
         ),
-        own_number(
-            "definition of the law (eq. 2.11), which is implemented",
-            "lugre without Stribeck effect and viscosity is Dahl's law, largest difference",
-            0,
-            np.abs(plain - loops["dahl"]).max(),
-            1e-12,
-        ),
-        own_number(
-            "definition of the law (eqs. 2.4, 2.5), with numbers of ours",
-            "lugre: force over mu F_n after long sliding at one rate, by its steady curve",
-            steady,
-            slid,
-            1e-9,
-        ),
+        *_lugre_checks(wide, fast, loops["dahl"]),
     ]
 
     def draw(figure: Figure) -> None:

@@ -15,8 +15,8 @@ from diffmicro.results import word
 from tests.oracles import stickslip as oracle
 
 SPHERE = Outline(jnp.asarray(0.0), jnp.asarray(1.0), jnp.asarray(1.7))
-CASE = dict(radius=0.25e-3, damping_ratio=0.05, preload=0.1, amplitude=1e-6)
-"""A stroke of a third of the contact radius, ten times what the thesis has: rolling shows."""
+CASE = dict(radius=2e-6, damping_ratio=0.05, preload=0.1, amplitude=1.5e-6, friction=1.0)
+"""A stroke of nearly twice the contact radius and of three presliding distances, so that rolling shows."""
 
 
 def given(**changes):
@@ -31,7 +31,8 @@ def test_steady_creep_is_carters_contact(creep):
 
     With q u_1 a contact radius: F / u_1 = (q (2 - q)^2 / 2 + q^2 - q^3 / 3) / 2.
     """
-    law = rolling_springs(SPHERE, *(jnp.asarray(x) for x in (1.0, 1.0, 3.0)), 8000)
+    one = jnp.asarray(1.0)
+    law = rolling_springs(SPHERE, one, one, 3 * one, 8000)
     ways = jnp.linspace(0, 3, 3001)
 
     @jax.jit
@@ -54,12 +55,13 @@ def test_none_of_it_is_the_drive_that_moves():
         return system.period(state, 0.0)[1]
 
     def seen(**changes):
-        point = as_arrays(given(springs=50, **changes))
-        return second(motion(lump(*point, statics(*point)), point[1], 300))
+        design, setting = as_arrays(given(**changes))
+        return second(motion(lump(design, setting, statics(design, setting)), setting, 300))
 
     moved, turned, rolled = seen(), seen(rolling=0.0), seen(rolling=1.0)
-    np.testing.assert_allclose(turned, moved, rtol=1e-9, atol=1e-12)
-    assert abs(rolled.step / moved.step - 1) > 1e-4  # far above rounding
+    # means over a spring's length are off by 1/(8 n^2) of the whole from values in its middle
+    np.testing.assert_allclose(turned, moved, rtol=1e-4, atol=1e-5)
+    assert abs(rolled.step - moved.step) > 1e-3
 
 
 @pytest.mark.slow
@@ -68,20 +70,11 @@ def test_the_force_is_that_of_runge_kutta_steps():
     found = stickslip.respond(*given(rolling=1.0, springs=100))
     still = stickslip.respond(*given(springs=100))
     assert word(found.result) == "ok"
-    lanes = dict(
-        radius=0.25e-3,
-        preload=0.1,
-        friction=0.3,
-        damping_ratio=0.05,
-        runner_mass=3e-3,
-        amplitude=1e-6,
-    )
-    lanes = {name: np.array([value]) for name, value in lanes.items()}
-    stepped = oracle.force(
-        lanes, np.array([float(found.force)]), 2e-3, 100, 20, rolling=1.0
-    )  # fmt: skip
-    np.testing.assert_allclose(found.force, stepped, rtol=1e-3)
-    assert abs(float(found.force) / float(still.force) - 1) > 5e-3
+    lanes = {name: np.array([value]) for name, value in (CASE | dict(runner_mass=3e-3)).items()}
+    guess = np.array([float(found.force)])
+    (stepped,) = oracle.force(lanes, guess, 2e-3, 100, 20, rolling=1.0)
+    apart = abs(float(still.force) - stepped)
+    assert abs(float(found.force) - stepped) < 1e-3 * stepped < apart / 2
 
 
 @pytest.mark.slow

@@ -127,19 +127,22 @@ def pressed(
     def lifts(t: float, y: np.ndarray, down: bool) -> float:
         return push(y) / stiffness
 
-    touches.terminal, touches.direction = True, -1  # pyright: ignore[reportFunctionMemberAccess]
-    lifts.terminal, lifts.direction = True, -1  # pyright: ignore[reportFunctionMemberAccess]
-    y, t, down, count = np.zeros(2 * n + 2), 0.0, False, 0
+    def rises(t: float, y: np.ndarray, down: bool) -> float:
+        return touches(t, y, down)
+
+    for event, direction in ((touches, -1), (lifts, -1), (rises, 1)):
+        event.terminal, event.direction = True, direction  # pyright: ignore[reportFunctionMemberAccess]
+    y, t, down, under, count = np.zeros(2 * n + 2), 0.0, False, False, 0
     if start is not None:
         y[:n], y[n : 2 * n] = start
     while t < end:
         found = solve_ivp(
-            rates, (t, end), y, "DOP853", events=lifts if down else touches, args=(down,), rtol=1e-12,
-            atol=1e-18, max_step=2e-5,
+            rates, (t, end), y, "DOP853", events=lifts if down else rises if under else touches,
+            args=(down,), rtol=1e-12, atol=1e-18, max_step=2e-5,
         )  # fmt: skip
         t, y = found.t[-1], found.y[:, -1].copy()
-        if found.status == 1:
-            down = not down
+        if found.status == 1:  # in the air, in contact, on the way up to h = 0, in the air
+            down, under = not down and not under, down
             count += down
     return Pressed(y[:n], y[n : 2 * n], count, y[2 * n], -y[2 * n + 1])
 

@@ -56,17 +56,21 @@ def test_a_point_costs_the_same_from_a_thousand_to_a_hundred_thousand():
             "force_ratio": np.linspace(0.3, 0.9, 10),
         }
 
-    cost = {}
-    for count in (1_000, 10_000, 100_000):
+    def spent(count):
+        start = time.process_time()
+        for _ in range(max(1, 20_000 // count)):
+            assert sum(map(len, sweep("tribometer", axes(count)))) == count
+        return (time.process_time() - start) / max(count, 20_000)
+
+    counts = (1_000, 10_000, 100_000)
+    for count in counts:
         parts = sweep("tribometer", axes(count))
         next(parts)  # compiles
         parts.close()
-        repeats = max(1, 20_000 // count)
-        start = time.process_time()
-        for _ in range(repeats):
-            assert sum(map(len, sweep("tribometer", axes(count)))) == count
-        cost[count] = (time.process_time() - start) / repeats / count
-    assert max(cost.values()) < 1.2 * min(cost.values()), cost
+    # In turns, and the least of each: what else the machine does slows whatever runs at the time.
+    rounds = [[spent(count) for count in counts] for _ in range(3)]
+    cost = np.min(rounds, axis=0)
+    assert cost.max() < 1.2 * cost.min(), rounds
 
 
 @pytest.mark.slow

@@ -21,8 +21,8 @@ dominant law can add energy (`impact_loss` is then negative). Gains, damping, mo
 are not published: the published design is a set fitted to Table 3, nine numbers for about twenty unknowns, not
 a measurement.
 
-Left out: gravity (the robot hangs), lateral motion and friction, more than one foot on the ground (`feet`),
-hysteresis of the ceramics.
+Left out: gravity (the robot hangs), lateral motion and friction, more than one foot on the ground (`walker` is a
+device of its own, `feet` a simulation), hysteresis of the ceramics.
 """
 
 from diffmicro._device import Device, Method
@@ -42,6 +42,7 @@ from diffmicro.devices.legs.response import (
     STEPS,
     TOLERANCE,
     Response,
+    afresh,
     nearby,
     objection,
     respond,
@@ -68,7 +69,7 @@ DEVICE = Device(
         "voltage",
         "drive_frequency",
     ),
-    recheck=ByWarmStart(nearby, tolerance=TOLERANCE),
+    recheck=ByWarmStart(nearby, afresh, tolerance=TOLERANCE),
     rules=RULES,
     objection=objection,
     carries=True,

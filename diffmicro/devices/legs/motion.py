@@ -54,7 +54,7 @@ CIRCLE = table(0.0)
 
 
 class LegsMotion(eqx.Module):
-    """The numbers of the module docstring; `unit` is the share of the gap in the length unit (see `legs.lump`)."""
+    """The numbers of the module docstring, in the length unit of `lumped.lump`. `ground`: it stops the foot."""
 
     frequency: Array
     damping: Array
@@ -74,6 +74,7 @@ class LegsMotion(eqx.Module):
     dashpot: Array | None
     square: bool = eqx.field(static=True)
     impulsive: bool = eqx.field(static=True)  # contact forces share as the mobilities do
+    ground: bool = eqx.field(static=True, default=True)
 
     @property
     def compliant(self) -> bool:

@@ -34,6 +34,10 @@ CHATTER = 1e-6
 """Rebounds slower than this [length/period], or that would fly for a shorter time [periods], end in contact."""
 
 
+NO_GROUND = 1e6
+"""How far below the foot the ground lies where there is none, in units of length."""
+
+
 def chatter_of(system: LegsMotion) -> float:
     """`CHATTER`; in single precision the root of eps: lower flights are lost in the rounding of the height."""
     return max(CHATTER, float(jnp.finfo(system.gap.dtype).eps) ** 0.5)
@@ -166,6 +170,8 @@ def _judged(system: LegsMotion, flight: Flight, trial: Trial) -> _Verdict:
     rounding = rounding_of(system)
     g0, start = still(_guard(system, closed, last, trial.lift))
     g1, slope = still(_guard(system, closed, foot, trial.lift))
+    if not system.ground:
+        g0, g1 = g0 + NO_GROUND, g1 + NO_GROUND
     secant = (g1 - g0) / length
     bend = jnp.where(closed, 2 * (slope - secant) / length, foot.acceleration)
     small = rounding

@@ -71,7 +71,7 @@ class Setting(hybrid.Setting):
     """Gait and ground."""
 
     frequency: float = parameter(200.0, "frequency of the drive", "Hz", source=OURS, above=0)
-    lift: float = parameter(2e-6, "amplitude of lift", "m", symbol="A", source=OURS, low=0)
+    lift: float = parameter(10e-6, "amplitude of lift", "m", symbol="A", source=OURS, low=0)
     swing: float = parameter(3e-6, "amplitude of swing", "m", symbol="S", source=OURS)
     gait: float = parameter(
         math.pi, "phase of the hind leg after the fore leg", "rad", symbol="phi_h", source=OURS
