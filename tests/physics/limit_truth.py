@@ -248,10 +248,13 @@ def _compared(case: Case, point: tuple[Any, Any], mine: Any, chance: Any) -> Com
         return case.truth(*put(*point, moved), mine.at + ahead)
 
     slope = sum(float(np.sum(mine.grad[name] * values[name] * ways[name])) for name in values)
-    slopes = [(place(step) - place(-step)) / (2 * step) for step in STEPS]
+    try:
+        slopes = [(place(step) - place(-step)) / (2 * step) for step in STEPS]
+        off = abs(place(0.0) / mine.at - 1)
+    except RuntimeError:  # the event-driven tumbler found no law for one of its impacts
+        return Compared(math.nan, mine.certificate.verdict)
     earlier, truth = (b + (b - a) / 3 for a, b in itertools.pairwise(slopes))
     size = max(abs(truth), FLOOR * abs(mine.at))
-    off = abs(place(0.0) / mine.at - 1)
     if not abs(truth - earlier) <= SURE * size:
         return Compared(math.nan, mine.certificate.verdict)
     return Compared(max(abs(slope - truth) / size, off), mine.certificate.verdict)
