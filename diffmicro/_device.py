@@ -75,13 +75,15 @@ class Limit(NamedTuple):
     is left to it: zero at it and smooth inside, where it may be of either sign; None where there is no such
     limit in this setting. Without it the status alone says where the limit is, and its place has no derivative.
     needs: responses on request that `room` looks at. status: how calculations end beyond it, where they have no
-    room to tell."""
+    room to tell. alone: room looks at design and setting alone, so that it is known where no motion is; it is
+    positive inside."""
 
     name: str
     meaning: str
     room: Callable[[Any, Any, Any], Any] | None = None
     needs: tuple[str, ...] = ()
     status: str = ""
+    alone: bool = False
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)

@@ -1,10 +1,11 @@
-"""Files that are there whole or not at all, and digests that tell a torn one."""
+"""Files that are there whole or not at all, digests of torn ones, and folders that one program writes to."""
 
 import errno
 import hashlib
 import io
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -52,9 +53,60 @@ def replace(path: Path, content: bytes, wait: bool = True) -> None:
         raise OSError(problem.errno, problem.strerror, str(path)) from None
 
 
+class Taken(ValueError):
+    """Another program is at work in the folder."""
+
+
+class Claim:
+    """A folder that this program alone writes to, until the claim or the program ends, however it ends.
+
+    Where the system or the file system has no locks nothing is claimed.
+    """
+
+    def __init__(self, folder: Path):
+        self._held: int | None = None
+        try:
+            import fcntl
+        except ImportError:  # Windows
+            return
+        held = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(held)
+            raise Taken(
+                f"Another program is at work in {folder}. Wait for its end, or write elsewhere."
+            ) from None
+        except OSError:
+            os.close(held)
+            return
+        self._held = held
+
+    def release(self) -> None:
+        """Let others write there."""
+        if self._held is not None:
+            with suppress(OSError):
+                os.close(self._held)
+            self._held = None
+
+    __del__ = release
+
+
+_FULL = "Make room on that disk, or write to another one."
+_CLOSED = "Write to a folder that you may write to."
+REMEDIES = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EFBIG: "Files may not be as large here (`ulimit -f`): raise that limit, or write to another disk.",
+    errno.EROFS: _CLOSED,
+    errno.EACCES: _CLOSED,
+    errno.EPERM: _CLOSED,
+}
+"""What to do, where that is known."""
+
+
 def complaint_of(problem: OSError) -> str:
-    """What went wrong with which file, and what to do where the disk is full."""
+    """What went wrong with which file, and what to do about it."""
     text = problem.strerror or str(problem)
     where = f"{problem.filename}: " if problem.filename else ""
-    full = problem.errno in (errno.ENOSPC, errno.EDQUOT)
-    return f"{where}{text}.{' Make room on that disk, or write to another one.' if full else ''}"
+    return " ".join([f"{where}{text}.", *filter(None, [REMEDIES.get(problem.errno or 0)])])

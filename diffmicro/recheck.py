@@ -133,8 +133,9 @@ class ByWarmStart(Recheck):
     """The calculation goes on from the motion that it found, at another tolerance.
 
     near: (response, tolerance) -> numerics that start at a known motion and go to one beside it.
-    cold: (design, setting) -> such numerics where no motion is known yet, with the flag `near` among them. So one
-    compiled calculation serves all looks. None: the first look is a calculation of its own.
+    cold: (design, setting) -> such numerics where no motion is known yet; with the flag `near` among them, if the
+    device goes on from a motion in another way than it searches. So one compiled calculation serves all looks.
+    None: the first look is a calculation of its own.
     tolerance: the device's usual one.
     """
 
@@ -172,10 +173,11 @@ class ByWarmStart(Recheck):
         def look(known: dict, at: Array, factor: Array) -> Look:
             return question.look({**numerics, **known, "tolerance": tolerance * factor}, at)
 
-        def settle(known: dict, response: Any) -> dict:
+        def settle(known: dict, response: Any, later: Array) -> dict:
             found = self.near(response, tolerance)
+            keeps = known.get("near", later)
             return {
-                name: jax.tree.map(partial(jnp.where, known["near"]), old, found[name])
+                name: jax.tree.map(partial(jnp.where, keeps), old, found[name])
                 for name, old in known.items()
             }
 
@@ -200,12 +202,12 @@ def _walk(
     look: Callable[[Any, Array, Array], Look],
     factors: Sequence[float],
     known: Any = None,
-    settle: Callable[[Any, Any], Any] = lambda known, response: known,
+    settle: Callable[[Any, Any, Array], Any] = lambda known, response, later: known,
 ) -> _Walk:
     """Looks at x, one for each factor of the tolerance, and then beside it for as long as an entry is not settled.
 
     One loop, so that the calculation is compiled once. look: (known, point, factor of the tolerance).
-    settle: what is known after a look. The last factor is the usual one, 1.
+    settle: what is known after a look, the first or a later one. The last factor is the usual one, 1.
     """
     steps = jnp.asarray(factors, x.dtype)
     last = len(factors) - 1
@@ -223,7 +225,7 @@ def _walk(
         found = look(walk.known, at, factor)
         return _Walk(
             count + 1,
-            settle(walk.known, found.response),
+            settle(walk.known, found.response, count > 0),
             jax.tree.map(partial(jnp.where, count == 0), found, walk.first),
             jnp.where(opening & (factor > 1), found.jacobian, walk.coarse),
             learn(here, walk.differences, found.value, found.jacobian, opening),

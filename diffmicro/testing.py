@@ -23,6 +23,7 @@ from jax.sharding import PartitionSpec
 from diffmicro._device import Device, contract_breaches
 from diffmicro.certificate import reason_text, value_and_gradient, verdict_word
 from diffmicro.devices import as_device
+from diffmicro.differences import FLOOR
 from diffmicro.parameters import as_arrays, get, put, range_text, within
 from diffmicro.results import word, words
 
@@ -66,16 +67,28 @@ class Trial:
 
     def respond(self, x: Array) -> Any:
         """The response after relative changes x of the two parameters."""
-        changed = {
-            name: get(self.design, self.setting, name) * x[i]
-            for i, name in enumerate(self.case.wrt)
-        }
-        point = put(self.design, self.setting, changed)
-        return self.device.respond(*point, **{**self.numerics, "throw": False})
+        return self.device.respond(*self.point(x), **{**self.numerics, "throw": False})
+
+    def end(self, x: Array) -> list[Array]:
+        """The sum of each quantity of the motion at its end, which is no event, after relative changes x."""
+        assert self.device.simulate is not None
+        path = self.device.simulate(*self.point(x))
+        numbers = [
+            leaf for leaf in jax.tree.leaves(path) if jnp.issubdtype(leaf.dtype, jnp.floating)
+        ]
+        return [jnp.sum(leaf[-1]) for leaf in numbers]
 
     def value(self, x: Array) -> Array:
         """The case's response after relative changes x."""
         return getattr(self.respond(x), self.case.of)
+
+    def point(self, x: Array) -> tuple[Any, Any]:
+        """Design and setting after relative changes x of the two parameters."""
+        changed = {
+            name: get(self.design, self.setting, name) * x[i]
+            for i, name in enumerate(self.case.wrt)
+        }
+        return put(self.design, self.setting, changed)
 
     @cached_property
     def lanes(self) -> Callable[[Array], tuple[Array, Array, Any]]:
@@ -196,6 +209,31 @@ def no_gradient_by_the_start(trial: Trial) -> None:
     assert all(np.all(np.asarray(s) == 0.0) for s in slopes), f"gradient by the start: {slopes}"
 
 
+def motions_are_pure(trial: Trial) -> None:
+    """`simulate` traces in a compiled batch, with a derivative of its end."""
+    if trial.device.simulate is None:
+        return
+    lanes = jax.jit(jax.vmap(lambda x: jax.jvp(trial.end, (x,), (x,))))
+    ends, slopes = jax.eval_shape(lanes, jnp.ones((3, 2)))
+    assert all(leaf.shape == (3,) for leaf in (*ends, *slopes)), "motions change shape in a batch"
+
+
+def motions_change_as_their_derivative_says(trial: Trial) -> None:
+    """In a compiled batch the end of the motion moves with the parameters as its derivative says."""
+    if trial.device.simulate is None:
+        return
+    way = jnp.array([1.0, 0.5])
+    shares = WIDE * jnp.array([0.0, 1.0, -1.0])
+    batch = jax.jit(jax.vmap(lambda x: jax.jvp(trial.end, (x,), (way,))))
+    ends, slopes = batch(1 + shares[:, None] * way[None])
+    for end, slope in zip(ends, slopes, strict=True):
+        scale = jnp.maximum(jnp.abs(slope[0]), FLOOR * jnp.abs(end[0]))
+        off = jnp.abs((end[1] - end[2]) / (2 * WIDE) - slope[0])
+        assert off <= SLOPE * scale, (
+            f"the motion's end {end[0]} changes by {slope[0]}, off by {off}"
+        )
+
+
 def is_a_layer(trial: Trial) -> None:
     """Value and gradient trace in a checkpoint, in a scan, in two batches, on shards that check carries."""
     layer = jax.value_and_grad(jax.checkpoint(trial.value))
@@ -258,6 +296,8 @@ CHECKS: tuple[Callable[[Trial], None], ...] = (
     reverse_equals_forward,
     gradient_is_certified,
     no_gradient_by_the_start,
+    motions_are_pure,
+    motions_change_as_their_derivative_says,
     is_a_layer,
     single_precision_is_usable,
     one_optimizer_step_goes_up,

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import diffmicro
+from diffmicro._programs import keep_programs
 from diffmicro.command.codes import Code
 from experiments import gallery, known_experiments
 from experiments.outcome import write
@@ -44,6 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
             return Code.BAD_INPUT
 
     diffmicro.configure(double=True)
+    keep_programs()
     for name in names:
         began = time.perf_counter()
         with shown(name):

@@ -9,6 +9,7 @@ calculation of ours is an
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from experiments.reading import half_digit
 
@@ -178,6 +180,10 @@ def record(name: str, experiment: Experiment, found: Outcome) -> dict[str, Any]:
     }
 
 
+MICRO = re.compile(r"\bu(?=(m|N|s|V|A)\b)")
+"""The letter that stands for a millionth in the words of the code."""
+
+
 def write(name: str, experiment: Experiment, found: Outcome, folder: Path) -> dict[str, Any]:
     """Write NAME.json and NAME.png into the folder; the record is returned."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -186,6 +192,8 @@ def write(name: str, experiment: Experiment, found: Outcome, folder: Path) -> di
     figure = Figure(figsize=experiment.size, layout="constrained")
     FigureCanvasAgg(figure)
     found.draw(figure)
+    for text in figure.findobj(Text):
+        text.set_text(MICRO.sub("µ", text.get_text()))
     figure.savefig(folder / f"{name}.png", dpi=130, bbox_inches="tight", pad_inches=0.08)
     return known
 

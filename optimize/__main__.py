@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from diffmicro import configure
+from diffmicro._programs import keep_programs
 from diffmicro.command.codes import OF_SEARCH, Code
 from diffmicro.command.surrounding import surroundings_of, surroundings_text
 from diffmicro.design import run_study, summary
@@ -53,6 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.resume and name in PROGRAMS:
         parser.error(f"--resume: {name} is more than one search; run it anew.")
     configure(double=True)
+    keep_programs()
     out = options.out or _folder(name, options.resume)
     module = import_module(f"optimize.{name}")
     try:
@@ -92,6 +94,7 @@ def _compare(names: list[str] | tuple[str, ...], seed: int) -> int:
     from optimize.compare import compare, table
 
     configure(double=True)
+    keep_programs()
     rows = []
     for name in names:
         module = import_module(f"optimize.{name}")

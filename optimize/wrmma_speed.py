@@ -10,8 +10,9 @@ drive frequency 0.2 % higher, a gap 1 % narrower or a tethered frequency 0.6 % l
 from rest ends with the field holding the gap closed for much of the period, in 24 impacts of
 chatter and at 3.3 mm/s. Along this edge it pays to make the spring softer and the gap wider
 together, until the tethered frequency nearly meets its bound of 1 kHz. The optimum is flat along
-the edge: seeds end at different designs of nearly the same velocity. Across it, a margin is a
-fabricator's decision that this study does not make: 3 % below the drive frequency leaves 6.8 mm/s.
+the edge: seeds end at different designs of nearly the same velocity. Across it this study keeps no
+margin: 3 % below the drive frequency leaves 6.8 mm/s. `wrmma_buildable` goes on from here with a margin
+of 10 % and a slow start, which costs 3 % of the speed and gives 97 % of good parts.
 """
 
 from functools import partial

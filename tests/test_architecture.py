@@ -29,6 +29,7 @@ STAGES = [
         "units",
         "_configure",
         "_files",
+        "_programs",
         "_extras",
         "_json",
         "constants",

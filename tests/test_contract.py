@@ -1,11 +1,11 @@
 """What holds for every device: the shipped contract test, `diffmicro.testing`, at one point each."""
 
 import dataclasses
-from pathlib import Path
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from diffmicro.devices import OWN
@@ -18,39 +18,15 @@ from diffmicro.testing import (
     check_device,
     gradient_is_the_slope_of_the_value,
     is_a_layer,
+    motions_are_pure,
+    motions_change_as_their_derivative_says,
     ok_means_finite,
+    reverse_equals_forward,
 )
+from tests.cases import CAPSULE, CASES
+from tests.regression import points as regression
+from tests.regression import stored
 from tests.sweep.toy import TOY
-
-CAPSULE = str(Path(__file__).parents[1] / "examples" / "capsule" / "capsule.py:CAPSULE")
-"""A device of somebody else, made by `hybrid.device`."""
-
-CASES = {
-    CAPSULE: Case(
-        "velocity", ("gap", "force"), numerics=dict(window=0), single=dict(tolerance=1e-5)
-    ),
-    "wrmma": Case(
-        "velocity",
-        ("mass_ratio", "field"),
-        setting=dict(load_factor=32.0),
-        numerics=dict(window=0),
-        single=dict(tolerance=1e-6),
-    ),
-    "tumbler": Case(
-        "speed",
-        ("length", "field"),
-        setting=dict(field_frequency=10.0),
-        single=dict(tolerance=1e-5),
-    ),
-    "legs": Case("peak_height", ("damping", "voltage"), setting=dict(gap=25e-6, voltage=6.0)),
-    "stickslip": Case(
-        "force", ("radius", "amplitude"), dict(damping_ratio=0.03), single=dict(tolerance=1e-3)
-    ),
-    "gripper": Case("tip_x", ("young", "force"), setting=dict(force=5e-5)),
-    "tribometer": Case(
-        "sliding_velocity", ("probe_mass", "friction"), setting=dict(drag_ratio=0.8)
-    ),
-}
 
 
 def test_every_device_has_a_case():
@@ -66,7 +42,15 @@ def trial(request):
     return Trial(request.param, CASES[request.param])
 
 
-APART = (is_a_layer, ok_means_finite, gradient_is_the_slope_of_the_value)
+MOTIONS = (motions_are_pure, motions_change_as_their_derivative_says)
+
+APART = (
+    is_a_layer,
+    ok_means_finite,
+    gradient_is_the_slope_of_the_value,
+    reverse_equals_forward,
+    *MOTIONS,
+)
 """Checks that compile much for one device: each has a test of its own, slow where it takes half a minute."""
 
 
@@ -75,11 +59,34 @@ def test_contract(trial, check):
     check(trial)
 
 
-@pytest.mark.parametrize("check", [ok_means_finite, gradient_is_the_slope_of_the_value])
+def test_numbers_are_those_stored(trial):
+    """Values, derivatives and statuses of five points (`tests/regression`), and to the bit in another order."""
+    label = trial.device.name
+    if label not in OWN:
+        return
+    at = regression.places(label)
+    here = regression.answers(trial, trial.lanes, at)
+    told = stored.changes(label, here, stored.load()[label])
+    assert not told, "\n".join([*told, stored.REMEDY])
+    order = np.array([3, 0, 4, 1, 2])
+    again = regression.answers(trial, trial.lanes, at[order])
+    for name, values in here.items():
+        np.testing.assert_array_equal(again[name], np.asarray(values)[order], err_msg=name)
+
+
+LONG = {
+    ok_means_finite: ("legs", "tumbler", "wrmma"),
+    gradient_is_the_slope_of_the_value: ("legs", "tumbler", "wrmma"),
+    reverse_equals_forward: ("legs", "stickslip", "tumbler", "wrmma"),
+}
+"""Devices for which a check takes half a minute or more."""
+
+
 @pytest.mark.parametrize(
-    "name",
+    "name, check",
     [
-        pytest.param(n, marks=pytest.mark.slow if n in ("legs", "tumbler", "wrmma") else ())
+        pytest.param(n, check, marks=pytest.mark.slow if n in long else ())
+        for check, long in LONG.items()
         for n in OWN
     ],
 )
@@ -94,6 +101,15 @@ def test_apart(name, check):
 def test_is_a_layer(name):
     """Tracing a device in all mappings at once takes up to a minute; the quickest one is always tried."""
     is_a_layer(Trial(name, CASES[name]))
+
+
+@pytest.mark.parametrize("check", MOTIONS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=() if n == "tribometer" else pytest.mark.slow) for n in OWN]
+)
+def test_motions(name, check):
+    """The tumbler's, whose length is not known beforehand, is also traced in `tests/devices/test_tumbler.py`."""
+    check(Trial(name, CASES[name]))
 
 
 TOY_CASE = Case("velocity", ("length", "drive"), single_rtol=1e-6)

@@ -25,6 +25,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_sled_creeps_with_a_certified_gradient(blocks, here, capsys):
     (here / "sled.py").write_text(blocks["sled.py"])
     exec(blocks[1], {})

@@ -37,6 +37,8 @@ TESTED_ELSEWHERE = {
     "python -m experiments": "tests/experiments/test_outcome.py",
     "python -m benchmarks": "tests/benchmarks/test_hybrid_peers.py",
     "python -m tests.physics": "tests/physics/test_gradient_truth.py",
+    "python -m tests.regression": "tests/regression/test_regression.py",
+    "python -m tests.faults": "tests/faults/test_stopped.py",
     "diffmicro doctor --target": "tests/gpu/test_compiling.py",
     "diffmicro explore": "tests/command/test_explore_command.py",
     "pip install": "tools/check_wheel.sh",

@@ -7,7 +7,7 @@ from jax.sharding import AxisType, PartitionSpec
 
 from diffmicro.devices import OWN
 from diffmicro.testing import Trial
-from tests.test_contract import CASES
+from tests.cases import CASES
 
 POINTS = np.array([[[1.0, 1.0], [1.01, 1.0]]])
 """Relative changes of one design and one setting parameter: one row for each device of the machine, two lanes."""

@@ -56,15 +56,19 @@ class _Scene:
         self.device, self.limits, self.key = device, limits, key
         self.numerics, self.design, self.setting = numerics, design, setting
         self.rooms = tuple(limit.room for limit in limits)
+        self.alone = all(limit.alone for limit in limits)
         asked = device.asking_for([name for limit in limits for name in limit.needs], numerics)
         self.arguments = tuple(sorted({**asked, "throw": False}.items()))
         self.known: dict[float, tuple[np.ndarray, str]] = {}
 
     def at(self, s: float) -> tuple[np.ndarray, str]:
         """All rooms, NaN where nothing was found, and the status."""
-        if s not in self.known:
-            point = put(self.design, self.setting, {self.key: jnp.asarray(s)})
-            rooms, result = _looked(self.device.respond, self.rooms, self.arguments, *point)
+        if s not in self.known and self.alone:
+            self.known[s] = np.asarray(_rooms(self.rooms, None, *self._point(s))), ""
+        elif s not in self.known:
+            rooms, result = _looked(
+                self.device.respond, self.rooms, self.arguments, *self._point(s)
+            )
             status = word(result)
             lost = status in FAILURES
             self.known[s] = (
@@ -72,6 +76,9 @@ class _Scene:
                 status,
             )
         return self.known[s]
+
+    def _point(self, s: float) -> tuple[Any, Any]:
+        return put(self.design, self.setting, {self.key: jnp.asarray(s)})
 
     def moved(self, design: Any, setting: Any) -> "_Scene":
         """The same about another design and setting."""
@@ -108,9 +115,9 @@ def declared_boundaries(
     """The nearest place of each of the device's limits on either side."""
     found = []
     here = float(get(design, setting, key))
-    groups: dict[tuple[str, ...], list[Limit]] = {}
+    groups: dict[tuple, list[Limit]] = {}
     for limit in device.limits:
-        groups.setdefault(limit.needs, []).append(limit)
+        groups.setdefault((limit.needs, limit.alone), []).append(limit)
     for limits in groups.values():
         scene = _Scene(device, tuple(limits), key, numerics, design, setting)
         for number in range(len(limits)):
@@ -132,23 +139,22 @@ class _Place(NamedTuple):
     status: str
 
 
-def _of_point(rooms: tuple, respond: Callable, arguments: tuple, design: Any, setting: Any) -> Any:
-    """All rooms (NaN where a limit is none here), and the result."""
-    response = respond(design, setting, **dict(arguments))
+@eqx.filter_jit
+def _rooms(rooms: tuple, response: Any, design: Any, setting: Any) -> Array:
+    """All rooms, NaN where a limit is none here. Without a response: of limits that look at none."""
     found = [1.0 if room is None else room(response, design, setting) for room in rooms]
-    return jnp.stack(
-        [jnp.asarray(jnp.nan if x is None else x, float) for x in found]
-    ), response.result
+    return jnp.stack([jnp.asarray(jnp.nan if x is None else x, float) for x in found])
 
 
 @eqx.filter_jit
 def _looked(respond: Callable, rooms: tuple, arguments: tuple, design: Any, setting: Any) -> Any:
-    return _of_point(rooms, respond, arguments, design, setting)
+    response = respond(design, setting, **dict(arguments))
+    return _rooms(rooms, response, design, setting), response.result
 
 
 @eqx.filter_jit
 def _slopes(
-    respond: Callable,
+    respond: Callable | None,
     rooms: tuple,
     arguments: tuple,
     design: Any,
@@ -157,7 +163,8 @@ def _slopes(
     unravel: Any,
 ) -> Array:
     def all_rooms(x: Array) -> Array:
-        return _of_point(rooms, respond, arguments, *put(design, setting, unravel(x)))[0]
+        point = put(design, setting, unravel(x))
+        return _rooms(rooms, respond and respond(*point, **dict(arguments)), *point)
 
     return jax.jacfwd(all_rooms)(x)
 
@@ -165,7 +172,7 @@ def _slopes(
 def nearest(one: _One, here: float, end: float) -> _Place | None:
     """The first place from here to the end of the range; None where there is none, or nothing is known here."""
     first, status = one.at(here)
-    if not np.isfinite(first) or here == end:
+    if not np.isfinite(first) or here == end or (one.limit.alone and first <= 0):
         return None
     before = here
     for s in np.linspace(here, end, LOOKS + 1)[1:]:
@@ -200,9 +207,11 @@ def _narrowed(one: _One, inside: float, beyond: float, first: float, status: str
         )
         room, word_there = one.at(float(middle))
         if known and (room == 0 or abs(middle - last) < CLOSE * width):
-            inside = middle if room * first >= 0 else inside
-            beyond = middle if room * first < 0 else beyond
-            last = middle
+            # The place is known, however wide the bracket still is; the other side is a hair away.
+            hair, last = CLOSE * width * np.sign(beyond - inside), middle
+            inside, beyond = (
+                (middle, middle + hair) if room * first >= 0 else (middle - hair, middle)
+            )
             break
         last = middle
         if _beyond(one.limit, first, room, word_there, status):
@@ -248,9 +257,7 @@ def _boundary(one: _One, here: float, side: str, place: _Place, wrt: Sequence[st
         return None if found is None else found.at
 
     off = mismatch(slopes, x, moved)
-    judged = certificate(
-        limit.name, min(residual, 1e-9) if np.isfinite(off) else residual, None, off, **sides
-    )
+    judged = certificate(limit.name, residual, None, off, **sides)
     grad = {name: np.asarray(slope) for name, slope in unravel(jnp.asarray(slopes)).items()}
     return make(grad, True, place.status, judged)
 
@@ -271,7 +278,13 @@ def _derivatives(
     values = {n: jnp.asarray(get(design, setting, n), float) for n in names}
     both, unravel = ravel_pytree(values)
     rows = _slopes(
-        scene.device.respond, scene.rooms, scene.arguments, design, setting, both, unravel
+        None if scene.alone else scene.device.respond,
+        scene.rooms,
+        scene.arguments,
+        design,
+        setting,
+        both,
+        unravel,
     )[one.number]
     rows = unravel(rows)
     along = float(rows.pop(scene.key))

@@ -64,11 +64,12 @@ def run_identify(device: str, table: Path, pairs: Sequence[str], options: Option
         raise BadInput(str(complaint)) from None
     told = found.json() | {"next": None if after is None else after.json()}
     if folder is not None:
-        replace(folder.path / "result.json", (json.dumps(told, allow_nan=False) + "\n").encode())
         if found.ended is not None:
             from diffmicro.plot.identification import identification_figure
 
             identification_figure(found, after).savefig(folder.path / "identification.png")
+        # The last file: with it the folder counts as finished.
+        replace(folder.path / "result.json", (json.dumps(told, allow_nan=False) + "\n").encode())
     print(json.dumps(told, allow_nan=False)) if options.json else show(found, after)
     return OF_SEARCH[found.status]
 

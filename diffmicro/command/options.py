@@ -100,13 +100,15 @@ def reporting(command: Any) -> Any:
 
 
 def start_program(precision: int) -> None:
-    """Settings of JAX, before it starts."""
+    """Settings of JAX, before it starts; compiled programs are kept."""
     from diffmicro._configure import configure
+    from diffmicro._programs import keep_programs
     from diffmicro.command.words import BadInput
 
     if precision not in (32, 64):
         raise BadInput(f"--precision {precision} is not allowed; it has to be 32 or 64.")
     configure(double=precision == 64)
+    keep_programs()
 
 
 def given_words(pairs: list[str] | None, method: str | None, steps: str | None) -> dict[str, Any]:

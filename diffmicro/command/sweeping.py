@@ -297,7 +297,9 @@ def _check_place(path: Path) -> None:
     if path.is_dir():
         raise BadInput(f"{path} is a folder, not a file.")
     if not os.access(path.parent, os.W_OK):
-        raise BadInput(f"The folder {path.parent} may not be written to.")
+        raise BadInput(
+            f"The folder {path.parent} may not be written to. Write to a folder that you may write to."
+        )
 
 
 def _processes(options: Options, axes: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,7 @@ import numpy as np
 
 from diffmicro.design.problem import Problem, Sample
 from diffmicro.design.run import Run, Spent
-from diffmicro.design.searches import Outcome
-from diffmicro.parameters import whole_number
+from diffmicro.design.searches import Outcome, violation
 
 SPREAD = 0.2
 """Standard deviation of the first generation, share of the box."""
@@ -19,13 +18,14 @@ SPREAD = 0.2
 PENALTY = 10.0
 """What a violation by the whole bound costs, in units of the objective at the start."""
 
+WORST = 1e3
+"""Cost of what cannot be evaluated, in the same units."""
+
 CONVERGED = ("tolx", "tolfun", "tolfunhist")
 """Criteria of `cma` that mean convergence; the others are ways to give up."""
 
 
-def evolve(
-    run: Run, rng: np.random.Generator, *, tolerance: float = 1e-6, population: int | None = None
-) -> Outcome:
+def evolve(run: Run, rng: np.random.Generator, *, tolerance: float = 1e-6) -> Outcome:
     """Generations until the budget is used or the spread is below the tolerance.
 
     The middle of the last generation is `settled` where a criterion of `CONVERGED` ended it.
@@ -37,32 +37,23 @@ def evolve(
             "The method cma needs the package cma. Install it (pip install cma), or choose another."
         ) from None
     problem = run.problem
-    options = {
-        "bounds": [0, 1],
-        "seed": int(rng.integers(1, 2**31)),
-        "verbose": -9,
-        "tolx": tolerance,
-    }
-    if population is not None:
-        options["popsize"] = whole_number("cma: population", population, None, 2)
+    seed = int(rng.integers(1, 2**31))
+    options = {"bounds": [0, 1], "seed": seed, "verbose": -9, "tolx": tolerance}
     try:
         (first,) = run.ask(problem.start[None, :], gradients=False)
-        unit = abs(float(first.objective)) if first.usable else 1.0
-        worst = 1e3
+        size = (abs(float(first.objective)) if first.usable else 1.0) or 1.0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             strategy = cma.CMAEvolutionStrategy(problem.start, SPREAD, options)
             while not strategy.stop():
                 trials = [np.clip(np.asarray(u), 0, 1) for u in strategy.ask()]
                 samples = run.ask(np.stack(trials), gradients=False)
-                costs = [_cost(problem, sample, unit or 1.0, worst) for sample in samples]
+                costs = [_cost(problem, sample, size) for sample in samples]
                 strategy.tell(trials, costs)
                 best = int(np.argmin(costs))
                 if samples[best].usable:
-                    step = problem.step(
-                        trials[best], samples[best], run.used, 1, float(strategy.sigma)
-                    )
-                    run.tell(step)
+                    reach = float(strategy.sigma)
+                    run.tell(problem.step(trials[best], samples[best], run.used, 1, reach))
     except Spent:
         return Outcome(f"the budget of {run.budget} evaluations is used")
     ended = [str(name) for name in strategy.stop() or ()]
@@ -72,8 +63,7 @@ def evolve(
     return Outcome(f"CMA-ES converged {by}", settled=np.asarray(strategy.result.xfavorite))
 
 
-def _cost(problem: Problem, sample: Sample, unit: float, worst: float) -> float:
+def _cost(problem: Problem, sample: Sample, size: float) -> float:
     if not np.isfinite(sample.objective) or not np.all(np.isfinite(sample.slacks)):
-        return worst
-    violation = np.sum(np.maximum(0, -sample.slacks / problem.scales))
-    return float(-sample.objective / unit + PENALTY * violation)
+        return WORST
+    return float(-sample.objective / size + PENALTY * violation(problem, sample))

@@ -27,7 +27,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from diffmicro._files import replace
+from diffmicro._files import Claim, Taken, replace
 from diffmicro.design.problem import Problem, Sample, Step
 
 EVERY = 10
@@ -55,6 +55,10 @@ class Folder:
         text = json.dumps(config, indent=1, sort_keys=True, default=plain) + "\n"
         _check_free(path, text, resume)
         path.mkdir(parents=True, exist_ok=True)
+        try:
+            self._claim = Claim(path)
+        except Taken as complaint:
+            raise FolderRefused(str(complaint)) from None
         replace(known, text.encode())
         replace(path / "environment.json", (json.dumps(environment(), indent=1) + "\n").encode())
 
@@ -198,6 +202,11 @@ class Run:
             self.save()
         self._display.update(self._task, completed=self.used)
         return samples
+
+    def known(self, u: np.ndarray) -> Sample | None:
+        """What was evaluated at this design."""
+        at = (s for t, s in zip(self.trials, self.samples, strict=True) if np.array_equal(t, u))
+        return next(at, None)
 
     def tell(self, step: Step) -> None:
         """One iteration is done: for the history and for who watches."""

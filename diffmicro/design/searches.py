@@ -45,18 +45,16 @@ class Outcome(NamedTuple):
 
 
 class Lane:
-    """One search under way. known: its samples, by their trials. state: searching, or how it ended."""
+    """One search under way. state: searching, or how it ended."""
 
     def __init__(self, search: Search, even: bool):
-        self.search, self.trial, self.even = search, next(search), even
-        self.known: dict[bytes, Sample] = {}
-        self.state = "searching"
+        self.search, self.trial, self.even, self.state = search, next(search), even, "begun"
 
     def receive(self, sample: Sample) -> None:
-        self.known[self.trial.tobytes()] = sample
-        if len(self.known) == 1 and not sample.usable:
+        if self.state == "begun" and not sample.usable:
             self.state = "failed"
             return
+        self.state = "searching"
         try:
             self.trial = self.search.send(sample)
         except StopIteration as end:
@@ -65,35 +63,28 @@ class Lane:
 
 def from_starts(run: Run, rng: np.random.Generator, begin: Callable, lanes: int | None) -> Outcome:
     """Searches from one start after another, until they are enough or the budget is used."""
-    problem = run.problem
-    starts = Starts(run, rng, lanes)
+    problem, starts = run.problem, Starts(run, rng, lanes)
     busy: list[Lane] = []
-    best: tuple[tuple, np.ndarray, Sample] | None = None
+    best: tuple[np.ndarray, Sample] | None = None
     try:
         while True:
-            while len(busy) < (ABREAST if problem.batched else 1):
-                start = starts.next()
-                if start is None:
-                    break
+            while len(busy) < (ABREAST if problem.batched else 1) and (start := starts.next()):
                 busy.append(Lane(begin(start.u), start.even))
             if not busy:
-                break
+                return Outcome(str(starts), starts)
             trials = [lane.trial for lane in busy]
-            improved = 0
+            improved, reach = 0, 0.0
             for lane, u, sample in zip(busy, trials, run.ask(np.stack(trials)), strict=True):
                 lane.receive(sample)
-                if best is None or _rank(problem, sample) > best[0]:
-                    best, improved = (_rank(problem, sample), u, sample), improved + 1
+                if best is None or rank(problem, sample) > rank(problem, best[1]):
+                    best, improved = (u, sample), improved + 1
                 _settle(starts, lane, u, sample)
-            reach = max(
-                float(np.max(np.abs(lane.trial - u))) for lane, u in zip(busy, trials, strict=True)
-            )
+                reach = max(reach, float(np.max(np.abs(lane.trial - u))))
             busy = [lane for lane in busy if lane.state == "searching"]
-            if best is not None and best[2].usable:
-                run.tell(problem.step(*best[1:], run.used, improved, reach))
+            if best and best[1].usable:
+                run.tell(problem.step(best[0], best[1], run.used, improved, reach))
     except Spent:
         return Outcome(f"the budget of {run.budget} evaluations is used; {starts}", starts)
-    return Outcome(str(starts), starts)
 
 
 def _settle(starts: Starts, lane: Lane, u: np.ndarray, sample: Sample) -> None:
@@ -101,7 +92,7 @@ def _settle(starts: Starts, lane: Lane, u: np.ndarray, sample: Sample) -> None:
     if lane.state == "failed":
         starts.failed += 1
     elif lane.state != "searching":
-        ended = lane.known.get(lane.trial.tobytes())
+        ended = starts.run.known(lane.trial)
         if ended is not None:
             starts.end(lane.trial, ended, lane.even)
     elif starts.seen(u, sample):
@@ -109,13 +100,25 @@ def _settle(starts: Starts, lane: Lane, u: np.ndarray, sample: Sample) -> None:
         starts.end(u, sample, lane.even)
 
 
-def _rank(problem: Problem, sample: Sample) -> tuple[int, float]:
-    """Feasible samples by their gain, others by their violation."""
-    if not sample.usable:
+def rank(
+    problem: Problem, sample: Sample | None, merit: Callable[[Sample], float] | None = None
+) -> tuple[int, float]:
+    """Orders samples: feasible ones by their merit, or gain; others by their violation; then unusable ones."""
+    if sample is None or not sample.usable:
         return (0, 0.0)
     if problem.feasible(sample):
-        return (2, float(sample.objective))
-    return (1, float(np.min(sample.slacks / problem.scales)))
+        return (2, merit(sample) if merit else float(sample.objective))
+    return (1, -violation(problem, sample))
+
+
+def violation(problem: Problem, sample: Sample) -> float:
+    """Sum of what constraints are missed by, in units of their bounds."""
+    return float(np.sum(np.maximum(0, -sample.slacks / problem.scales)))
+
+
+def unit(sample: Sample) -> float:
+    """What gains are measured by: the value of a start, or its slope across the box."""
+    return max(abs(float(sample.objective)), float(np.linalg.norm(sample.gradient))) or 1.0
 
 
 def sqp(
@@ -177,8 +180,7 @@ def slsqp(
     def begin(start: np.ndarray) -> Search:
         known: dict[bytes, tuple] = {}
         first = yield start
-        unit = max(abs(float(first.objective)), float(np.linalg.norm(first.gradient))) or 1.0
-        scales = run.problem.scales
+        scales, size = run.problem.scales, unit(first)
 
         def at(x: np.ndarray) -> tuple:
             u = np.clip(x, 0.0, 1.0)
@@ -187,7 +189,7 @@ def slsqp(
             return known[u.tobytes()]
 
         def learn(u: np.ndarray, sample: Sample) -> None:
-            terms = (-sample.objective / unit, -sample.gradient / unit)
+            terms = (-sample.objective / size, -sample.gradient / size)
             rows = (sample.slacks / scales, sample.slack_gradients / scales[:, None])
             if not sample.usable:
                 worst = max(float(k[0]) for k in known.values())
@@ -234,11 +236,9 @@ def descend(
     def begin(u: np.ndarray) -> Search:
         memory = optimizer.init(jnp.asarray(u))
         sample = yield u
-        unit = (
-            max(abs(float(sample.objective)), 1e-3 * float(np.linalg.norm(sample.gradient))) or 1.0
-        )
+        size = unit(sample)
         while True:
-            slope = -sample.gradient / unit
+            slope = -sample.gradient / size
             held = np.clip(u - slope, 0, 1) == u
             slope = np.where(held, 0.0, slope)
             if np.max(np.abs(np.clip(u - slope, 0, 1) - u)) < tolerance:
@@ -248,12 +248,10 @@ def descend(
             moves = moves if moves @ slope < 0 else -slope
             moves = moves * min(1.0, LONGEST / np.max(np.abs(moves)))
             for _ in range(SHORTER):
-                trial = optax.projections.projection_box(jnp.asarray(u + moves), 0.0, 1.0)
-                trial = np.asarray(trial)
+                trial = np.clip(u + moves, 0.0, 1.0)
                 new = yield trial
-                if new.usable and -new.objective / unit <= -sample.objective / unit + ARMIJO * (
-                    slope @ (trial - u)
-                ):
+                fall = float(new.objective - sample.objective) / size
+                if new.usable and fall >= -ARMIJO * (slope @ (trial - u)):
                     break
                 moves = 0.3 * moves
             else:

@@ -13,6 +13,8 @@ A displacement x is part elastic, z, part plastic (MDR thesis, eqs. 2.3-2.5):
 
 Where the thesis is silent: the stiffness is that of the contact without slip, 2 G* a, and the elastic limit of the
 elasto-plastic law 0.7 of the steady displacement. Stribeck: F_ss = F_d + (F_s - F_d) exp(-(rate/stribeck)^2).
+CEIM's presliding is "a function of the preload, E and nu as well as six fitting parameters", which the thesis
+does not print: `fitted_presliding` is a form of ours with six, a scale and five powers.
 All of it is one spot: none of the laws depends on the size of the contact, and Dahl and LuGre creep under any
 oscillation, however small.
 """
@@ -30,6 +32,9 @@ SINGLE_STATE_LAWS = ("dahl", "lugre", "elastoplastic", "ceim")
 ELASTIC_SHARE = {"dahl": 0.0, "lugre": 0.0, "elastoplastic": 0.7, "ceim": 0.5}
 """Elastic limit over steady displacement."""
 
+COULOMB = ("dahl", "ceim")
+"""Laws whose steady force is Coulomb's, and that know no rate."""
+
 PARTS = 4
 """Parts in which an elasto-plastic displacement is followed."""
 
@@ -41,7 +46,7 @@ class SingleState(eqx.Module):
     stiffness: k.
     static, dynamic: steady force at rest and while sliding fast.
     stribeck: rate at which it falls from one to the other; inf: it does not.
-    elastic_damping, viscous: eta_1, eta_2.
+    elastic_damping, viscous: eta_1, eta_2; None: no such force.
     """
 
     law: str = eqx.field(static=True)
@@ -49,8 +54,8 @@ class SingleState(eqx.Module):
     static: Array
     dynamic: Array
     stribeck: Array
-    elastic_damping: Array
-    viscous: Array
+    elastic_damping: Array | None = None
+    viscous: Array | None = None
 
     def rest(self) -> Array:
         """Elastic displacement without load."""
@@ -58,9 +63,9 @@ class SingleState(eqx.Module):
 
     def steady(self, rate: Lanes) -> Array:
         """Friction force at a steady rate."""
-        if self.law in ("dahl", "ceim"):
+        if self.law in COULOMB:
             return self.dynamic
-        return self.dynamic + (self.static - self.dynamic) * jnp.exp(-((rate / self.stribeck) ** 2))
+        return stribeck_curve(rate, self.static, self.dynamic, self.stribeck)
 
     def move(self, elastic: Array, changes: Array, rates: Array) -> Array:
         """Elastic displacement after monotone changes of the displacement, each at its rate."""
@@ -99,12 +104,18 @@ class SingleState(eqx.Module):
     def force(self, elastic: Array, rate: Array) -> Array:
         """Friction force at a rate of the displacement."""
         force = self.stiffness * elastic
-        if self.law in ("dahl", "ceim"):
+        if self.law in COULOMB:
             return force
-        limit = self.steady(rate) / self.stiffness
-        ratio = jnp.sign(rate) * elastic / limit
-        elastic_rate = rate * (1 - self._plastic(ratio) * ratio)
-        return force + self.elastic_damping * elastic_rate + self.viscous * rate
+        if self.elastic_damping is not None:
+            limit = self.steady(rate) / self.stiffness
+            ratio = jnp.sign(rate) * elastic / limit
+            force = force + self.elastic_damping * rate * (1 - self._plastic(ratio) * ratio)
+        return force if self.viscous is None else force + self.viscous * rate
+
+    @property
+    def jumps(self) -> bool:
+        """Whether force jumps where the rate does."""
+        return self.law not in COULOMB and not (self.elastic_damping is self.viscous is None)
 
     def overflowed(self, elastic: Array) -> Array:
         """Whether memory ran out: there is one state."""
@@ -126,8 +137,8 @@ def single_state(
     static: Array,
     dynamic: Array | float = 1.0,
     stribeck: Array | float = jnp.inf,
-    elastic_damping: Array | float = 0.0,
-    viscous: Array | float = 0.0,
+    elastic_damping: Array | float | None = None,
+    viscous: Array | float | None = None,
 ) -> SingleState:
     """A law by its name; `static` is the steady force at rest, `dynamic` its share while sliding fast."""
     if law not in SINGLE_STATE_LAWS:
@@ -137,6 +148,17 @@ def single_state(
         return jnp.broadcast_to(jnp.asarray(value, static.dtype), static.shape)
 
     sliding = like(dynamic) * static
-    return SingleState(
-        law, stiffness, static, sliding, like(stribeck), like(elastic_damping), like(viscous)
-    )
+    rated = [None if eta is None else like(eta) for eta in (elastic_damping, viscous)]
+    return SingleState(law, stiffness, static, sliding, like(stribeck), *rated)
+
+
+def stribeck_curve(
+    rate: Lanes | float, slow: Lanes, fast: Lanes | float, scale: Lanes | float
+) -> Lanes:
+    """What falls from `slow` at rest to `fast` far above the rate `scale`, as a bell curve."""
+    return fast + (slow - fast) * jnp.exp(-((rate / scale) ** 2))
+
+
+def fitted_presliding(scale: Lanes, powers: Array, ratios: Array) -> Lanes:
+    """CEIM's elastic displacement x_ps: scale times each ratio (the last axis) to its power."""
+    return scale * jnp.exp(jnp.log(ratios) @ powers)

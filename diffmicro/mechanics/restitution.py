@@ -31,6 +31,9 @@ from diffmicro.nonsmooth import BoxComplementarity, Solution, solve_newton
 
 LAWS = ("full", "dominant", "point")
 
+NEARLY_CRITICAL = 1e-6
+"""Distance of a damping ratio from one within which a series is good to rounding."""
+
 
 def shares(law: str, mobility: PerMode, dominant: Any = None, mode_shape: Any = None) -> Array:
     """Share of each mode in a change of the foot's velocity [-].
@@ -50,6 +53,23 @@ def energy_change(share: PerMode, mobility: PerMode, velocity: PerMode, restitut
     """Change of kinetic energy in an impact of modes with these velocities at the foot [J]."""
     kick = -(1.0 + restitution) * jnp.sum(velocity) * share
     return jnp.sum(kick * (velocity + 0.5 * kick) / mobility)
+
+
+def rebound(damping_ratio: Any) -> Array:
+    """Restitution of a mass on a spring and damper that only push, at any speed [-].
+
+    With zeta = cos b the force ends after the time 2 b / (omega sin b), and e = exp(-2 b / tan b); above one b is
+    imaginary (Schwager and Poeschel 2007). damping_ratio: zeta >= 0, of the critical damping 2 sqrt(k m).
+    """
+    zeta = jnp.asarray(damping_ratio, float)
+    near = jnp.abs(zeta - 1.0) < NEARLY_CRITICAL
+    below = (zeta < 1.0) & ~near
+    under, over = jnp.where(below, zeta, 0.0), jnp.where(below | near, 2.0, zeta)
+    b, h = jnp.arccos(under), jnp.arccosh(over)
+    # Next to zeta = 1, b^2 = 2 (1 - zeta) + ..., and b / tan b = 1 - b^2 / 3.
+    critical = 1.0 + 2.0 * (zeta - 1.0) / 3.0
+    exponent = jnp.where(near, critical, jnp.where(below, b / jnp.tan(b), h / jnp.tanh(h)))
+    return jnp.exp(-2.0 * exponent)
 
 
 def restitution_matrix(

@@ -89,6 +89,8 @@ def sweep(
             if store is not None:
                 store.save(chunk.number, arrays)
             yield work.table(chunk, arrays)
+    if store is not None:
+        store.release()
 
 
 def job_of(

@@ -3,7 +3,7 @@
 `FILE.part/` holds `sweep.json` (the fingerprint: what the chunks depend on) and a file a chunk. Each is
 written under another name and renamed, and begins with a digest of the fingerprint, its number and its
 content. So a chunk that is torn, or of another sweep, is not loaded but calculated again. A
-folder with another fingerprint is an error that lists what differs.
+folder with another fingerprint is an error that lists what differs; so is one that another program works in.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from diffmicro._files import digest, replace, sealed, unsealed
+from diffmicro._files import Claim, Taken, digest, replace, sealed, unsealed
 
 
 class StoreError(ValueError):
@@ -34,12 +34,16 @@ class Store:
         self._known = path / "sweep.json"
         self._mark = b""
         self._text = ""
+        self._claim: Claim | None = None
 
     def begin(self, fingerprint: Mapping[str, Any], count: int) -> None:
         """Look whether the folder is of this sweep of `count` chunks."""
         self._text = json.dumps(fingerprint, indent=1, sort_keys=True) + "\n"
         self._mark = digest(self._text.encode())
-        if not self.path.exists() or self._is_blank():
+        if not self.path.exists():
+            return
+        self._take()
+        if self._is_blank():
             return
         try:
             there = json.loads(self._known.read_text())
@@ -79,14 +83,21 @@ class Store:
 
     def save(self, number: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Keep a finished chunk."""
-        if not self._known.exists():
+        if self._claim is None:
             self.path.mkdir(exist_ok=True)
+            self._take()
+            if not self._is_blank():
+                raise StoreError(
+                    f"Another program began a sweep in {self.path} meanwhile. Write to another file."
+                )
+        if not self._known.exists():
             replace(self._known, self._text.encode())
         # A chunk that a power cut tears is found by its digest, so nobody waits for the disk (20 ms).
         replace(self._file(number), sealed(arrays, self._mark_of(number)), wait=False)
 
     def remove(self) -> None:
         """Delete all that this class wrote, and the folder if nothing else is in it."""
+        self.release()
         if not self.path.is_dir():
             return
         for pattern in ("chunk-*.bin", "*.partial", "sweep.json"):
@@ -94,6 +105,19 @@ class Store:
                 file.unlink()
         with suppress(OSError):
             self.path.rmdir()
+
+    def release(self) -> None:
+        """Let other programs work in the folder; happens by itself where the sweep or the program ends."""
+        if self._claim is not None:
+            self._claim.release()
+        self._claim = None
+
+    def _take(self) -> None:
+        """Claim the folder, once."""
+        try:
+            self._claim = self._claim or Claim(self.path)
+        except Taken as complaint:
+            raise StoreError(str(complaint)) from None
 
     def _is_blank(self) -> bool:
         """Whether nothing was kept yet: the sweep was killed, or the disk was full, before the first file."""

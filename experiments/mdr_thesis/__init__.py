@@ -2,8 +2,7 @@
 
 Chapter 2 is on contacts, chapter 3 on the stick-slip drive, chapter 4 on friction under ultrasound. Figures
 2.2, 3.1 to 3.6, 3.10 to 3.14, 3.26, 3.31 to 3.33 and 3.37 are sketches, photographs or measurements. Measured
-curves are in figures alone and are not compared. Figures 3.29 and 3.30 need rotating hemispheres, which the
-drive leaves out. Tables 4.2 and 4.3 are inputs.
+curves are in figures alone and are not compared. Tables 4.2 and 4.3 are inputs.
 """
 
 from experiments.mdr_thesis import (
@@ -12,6 +11,7 @@ from experiments.mdr_thesis import (
     loops,
     presliding,
     profiles,
+    rolling,
     rough_lines,
     steps,
     tribometer,
@@ -28,6 +28,7 @@ EXPERIMENTS = {
     **curves.EXPERIMENTS,
     **presliding.EXPERIMENTS,
     **variants.EXPERIMENTS,
+    **rolling.EXPERIMENTS,
     **vibration.EXPERIMENTS,
     **tribometer.EXPERIMENTS,
     **worn_probe.EXPERIMENTS,

@@ -10,26 +10,43 @@ from matplotlib.figure import Figure
 from diffmicro.mechanics.masing import Masing, sphere_loading
 from diffmicro.mechanics.presliding import SINGLE_STATE_LAWS, single_state
 from diffmicro.reference import cattaneo
-from experiments.outcome import Experiment, Outcome, Said, number, order, own, own_number, shape
+from experiments.outcome import (
+    Check,
+    Experiment,
+    Outcome,
+    Said,
+    number,
+    order,
+    own,
+    own_number,
+    shape,
+)
 from experiments.reading import SAME
 
 LIMIT = 2 / 3
 """Coulomb's force of a sphere over stiffness times presliding."""
 
 
-def _law(name: str) -> Any:
+RATED = dict(dynamic=0.7, stribeck=0.5, elastic_damping=0.1, viscous=0.05)
+"""LuGre's own terms, ours since the thesis has no numbers: in presliding per radian of a loop, over stiffness."""
+
+
+def _law(name: str, **rated: float) -> Any:
     one = jnp.asarray(1.0)
     if name == "contact":
         return Masing(sphere_loading, None, one, one, 64)
-    return single_state(name, stiffness=one, static=LIMIT * one)
+    return single_state(name, stiffness=one, static=LIMIT * one, **rated)
 
 
 @jax.jit
-def _follow(law: Any, path: jax.Array) -> jax.Array:
+def _follow(law: Any, path: jax.Array, pace: float = 1.0) -> jax.Array:
+    """Forces along a path of as many points as `pace` in a unit of time."""
+
     def go(at: Any, target: jax.Array) -> Any:
         state, here = at
-        state = law.move(state, jnp.stack([target - here]), jnp.ones(1))
-        return (state, target), law.force(state, jnp.asarray(1.0))
+        change = target - here
+        state = law.move(state, jnp.stack([change]), jnp.stack([pace * change]))
+        return (state, target), law.force(state, pace * change)
 
     return jax.lax.scan(go, (law.rest(), jnp.asarray(0.0)), path)[1]
 
@@ -74,18 +91,47 @@ def figure2_1() -> Outcome:
     return Outcome(checks, {"ratio": middle, "alpha": alpha}, draw)
 
 
-LINES = {"lugre": "--", "contact": "k:"}
+LINES = {"contact": "k:"}
+
+LABELS = {"lugre": "lugre, its terms by the rate ours"}
+
+
+def _lugre_checks(wide: jax.Array, pace: float, dahl: np.ndarray) -> list[Check]:
+    """LuGre without its terms by the rate, and in long sliding at one rate with them."""
+    plain = np.asarray(_follow(_law("lugre"), wide, pace)) / LIMIT
+    share, rate = RATED["dynamic"], 1.5
+    steady = share + (1 - share) * np.exp(-((rate / RATED["stribeck"]) ** 2))
+    steady += RATED["viscous"] * rate / LIMIT
+    ramp = _follow(_law("lugre", **RATED), jnp.linspace(0, 30, 2001), 2000 * rate / 30)
+    return [
+        own_number(
+            "definition of the law (eq. 2.11), which is implemented",
+            "lugre without Stribeck effect and viscosity is Dahl's law, largest difference",
+            0,
+            np.abs(plain - dahl).max(),
+            1e-12,
+        ),
+        own_number(
+            "definition of the law (eqs. 2.4, 2.5), with numbers of ours",
+            "lugre: force over mu F_n after long sliding at one rate, by its steady curve",
+            steady,
+            float(ramp[-1]) / LIMIT,
+            1e-9,
+        ),
+    ]
 
 
 def figure_loops() -> Outcome:
     """Oscillation under a load: Dahl and LuGre creep, the others hold (section 2.1)."""
     path = jnp.asarray(0.25 + 0.05 * np.sin(np.linspace(0, 20 * np.pi, 2001)))
     wide = jnp.asarray(1.5 * np.sin(np.linspace(0, 4 * np.pi, 2001)))
+    slow, fast = 2000 / (20 * np.pi), 2000 / (4 * np.pi)
     loops, creep = {}, {}
     for name in (*SINGLE_STATE_LAWS, "contact"):
-        force = np.asarray(_follow(_law(name), path))
+        law = _law(name, **(RATED if name == "lugre" else {}))
+        force = np.asarray(_follow(law, path, slow))
         creep[name] = float((force[50] - force[-151]) / LIMIT)
-        loops[name] = np.asarray(_follow(_law(name), wide)) / LIMIT
+        loops[name] = np.asarray(_follow(law, wide, fast)) / LIMIT
     come_back = "oscillation by 0.05 about 0.25 of presliding, ten times"
     checks = [
         *(
@@ -124,15 +170,15 @@ def figure_loops() -> Outcome:
             f"by {creep['contact']:.1e}",
             abs(creep["contact"]) < 1e-9,
         ),
+        *_lugre_checks(wide, fast, loops["dahl"]),
     ]
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
         for name, force in loops.items():
-            # LuGre without Stribeck velocity and viscosity, which the thesis does not give, is Dahl's law.
-            axes.plot(wide, force, LINES.get(name, "-"), label=name)
+            axes.plot(wide, force, LINES.get(name, "-"), label=LABELS.get(name, name))
         axes.set(xlabel="displacement over presliding", ylabel="force over mu F_n")
-        axes.legend(frameon=False, fontsize=8)
+        axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
 
     return Outcome(checks, {"displacement": np.asarray(wide), "force": loops}, draw)
 

@@ -15,7 +15,7 @@ EXPERIMENTS = {
         "bounces and heights, nine numbers", statistics.table3, (6.0, 3.5)
     ),
     "ryou2014_fig6": Experiment("response with and without contact", contact.figure6, (7.0, 4.5)),
-    "ryou2014_fig7": Experiment("restitution at the foot alone", contact.figure7, (7.0, 4.5)),
+    "ryou2014_fig7": Experiment("conventional models of contact", contact.figure7, (7.0, 6.0)),
     "ryou2014_fig11": Experiment("impact follows one mode shape", contact.figure11),
     "ryou2014_fig14": Experiment(
         "foot velocity close to the ground", nearness.figure14, (7.0, 6.0)

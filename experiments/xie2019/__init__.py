@@ -6,7 +6,7 @@ stepping for small steps.
 """
 
 from experiments.outcome import Experiment
-from experiments.xie2019 import incline, shapes, stepping, tables, tumbling
+from experiments.xie2019 import incline, shapes, steering, stepping, tables, tumbling
 
 EXPERIMENTS = {
     "xie2019_fig5": Experiment("speed and slip on paper", tumbling.figure5, (7.0, 4.5)),
@@ -16,6 +16,7 @@ EXPERIMENTS = {
     "xie2019_table2": Experiment("parameters on aluminum", tables.table2, (7.0, 2.5)),
     "xie2019_paper_incline": Experiment("inclines of paper", incline.paper, (7.0, 4.5)),
     "xie2019_stepping": Experiment("time stepping beside events", stepping.stepping, (8.0, 3.4)),
+    "xie2019_steering": Experiment("steered in space", steering.steering, (8.0, 4.0)),
     "xie2019_aluminum_incline": Experiment("inclines of aluminum", incline.aluminum, (7.0, 4.5)),
 }
 """Name -> experiment."""

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 CLAIM = re.compile(r"\b(the same|same as)\b[^.\n]*\b(on the command line|in Python)\b", re.I)
-PAGES = ["README.md", "docs/design.md", "docs/tribometer.md"]
+PAGES = ["README.md", "docs/design.md", "docs/tribometer.md", "docs/tutorial.md"]
 
 
 def python(page: str, **changes: str) -> dict:
@@ -58,6 +58,23 @@ def test_a_response(run):
     answer = json.loads(run(*command(page, "evaluate tribometer law")).out)
     found = left["tribometer"].respond(left["design"], left["setting"]).sliding_velocity
     assert answer["response"]["sliding_velocity"] == pytest.approx(float(found), rel=1e-9)
+
+
+@pytest.mark.slow
+def test_what_moves_the_variant(run, tmp_path, monkeypatch):
+    page = "docs/tutorial.md"
+    monkeypatch.chdir(tmp_path)  # the page saves its figure
+    left = python(page)
+    words = command(
+        page, "evaluate wrmma tethered_frequency=2kHz load_factor=32 frequency=2.8kHz --grad"
+    )
+    answer = json.loads(run(*words).out)
+    assert answer["response"]["velocity"] == pytest.approx(float(left["velocity"]), rel=1e-9)
+    slopes = answer["grad"]["velocity"]
+    assert {name: float(left["gradient"][name]) for name in slopes} == pytest.approx(
+        slopes, rel=1e-6
+    )
+    assert set(slopes) == {"mass_ratio", "rest_gap", "field"}
 
 
 @pytest.mark.slow

@@ -249,7 +249,7 @@ def test_path_has_the_mean_velocity_and_the_mean_friction(setting):
     [
         ({}, dict(drag_ratio=0.5, sliding_velocity=0.1), "both are"),
         ({}, dict(drag_ratio=-0.1), "drag_ratio = -0.1"),
-        ({}, dict(force_ratio=1.2), "at most 1"),
+        ({}, dict(force_ratio=1.2, law="mdr"), "at most 1, where the probe lifts off"),
         ({}, dict(normal_force=0.0), "normal_force"),
         ({}, dict(direction="up"), "one of oop, ipi, ipp"),
         ({}, dict(direction="ipp", law="mdr"), "has to be one of quasistatic"),

@@ -240,16 +240,17 @@ def test_the_amplitude_of_the_vibration_gives_the_force_ratio(law):
     assert float(tribometer.simulate(design, at_lift_off).normal_force.min()) < 1e-4
 
 
-def test_a_vibration_that_lifts_the_probe_off_is_refused():
-    with pytest.raises(ValueError, match="where the probe lifts off"):
-        tribometer.respond(
-            tribometer.published_design(), tribometer.published_setting(vibration_length=1e-6)
-        )
+def test_a_vibration_that_lifts_the_probe_off_is_refused_by_springs_and_far_beyond():
+    for law, length in (("mdr", 1e-6), ("coulomb", 1e-5)):
+        setting = tribometer.published_setting(law=law, vibration_length=length)
+        with pytest.raises(ValueError, match="where the probe lifts off"):
+            tribometer.respond(tribometer.published_design(), setting)
 
     def respond(length):
         setting = tribometer.published_setting(vibration_length=length)
         return tribometer.respond(tribometer.published_design(), setting, throw=False)
 
-    found = jax.jit(jax.vmap(respond))(jnp.array([1e-7, 1e-6]))
-    assert [str(w) for w in words(found.result)] == ["ok", "out_of_range"]
-    assert np.isfinite(found.sliding_velocity).tolist() == [True, False]
+    found = jax.jit(jax.vmap(respond))(jnp.array([1e-7, 1e-6, 1e-5]))
+    assert [str(w) for w in words(found.result)] == ["ok", "ok", "out_of_range"]
+    assert np.isfinite(found.sliding_velocity).tolist() == [True, True, False]
+    assert (found.flight_share[:2] > 0).tolist() == [False, True]

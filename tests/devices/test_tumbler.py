@@ -12,6 +12,7 @@ import pytest
 from diffmicro.certificate import VERDICTS, value_and_gradient
 from diffmicro.devices import tumbler
 from diffmicro.devices.tumbler.body import lump, outline_of
+from diffmicro.devices.tumbler.simulation import ROOM_FOR_EVENTS
 from diffmicro.parameters import as_arrays
 from diffmicro.reasons import REASONS
 from diffmicro.results import word
@@ -240,6 +241,20 @@ def test_path_and_response_keep_the_same_books(path):
     np.testing.assert_allclose(slid / 0.1, response.slip, rtol=1e-4)
     np.testing.assert_allclose(response.speed, response.no_slip_speed + response.slip, rtol=1e-12)
     assert set(np.round(path.adhesion, 12)) == {0.0, 1.188736e-06}
+
+
+def test_a_path_has_a_known_length_where_values_are_not_known():
+    """A motion that is traced has room for events; too little of it leaves a NaN, not a shorter motion."""
+
+    def lane(field, **given):
+        return tumbler.simulate(*case(setting=dict(field=field)), turns=0.5, steps=8, **given)
+
+    fields = jnp.array([20e-3, 19e-3])
+    shape = jax.eval_shape(jax.jit(jax.vmap(lane)), fields).time.shape
+    assert shape == (2, 4 + ROOM_FOR_EVENTS)
+    known, cut = lane(20e-3), lane(20e-3, advances=8)
+    assert known.time[-1] == pytest.approx(0.5, rel=1e-12) and len(known.time) < shape[1]
+    assert len(cut.time) == 8 and np.isnan(cut.height[-1])
 
 
 def test_nothing_goes_through_the_ground(path):

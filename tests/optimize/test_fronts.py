@@ -25,6 +25,7 @@ def test_every_device_has_a_pair():
     assert tuple(sorted(fronts.FRONTS)) == tuple(sorted(OWN))
 
 
+@pytest.mark.slow
 def test_a_front_is_followed_and_drawn(tmp_path):
     found = fronts.front("tribometer")
     check(found)

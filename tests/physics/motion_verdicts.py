@@ -9,7 +9,7 @@ import argparse
 import time
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -94,14 +94,24 @@ def legs_draw(rng: np.random.Generator) -> tuple[Any, Any]:
     return design, setting
 
 
-def verdicts(device: Any, points: list, wrt: tuple[str, ...], of: str) -> Iterator[tuple]:
-    """Response, certificate and seconds of each draw; compiled once."""
+class Judged(NamedTuple):
+    """What the library says of a draw, and how long it took [s]."""
+
+    value: Any
+    gradient: Any
+    certificate: Any
+    response: Any
+    seconds: float
+
+
+def verdicts(device: Any, points: list, wrt: tuple[str, ...], of: str) -> Iterator[Judged]:
+    """Each draw judged; compiled once."""
     points = [as_arrays(point) for point in points]
     call = jax.jit(value_and_gradient(device, wrt=wrt, of=of)).lower(*points[0]).compile()
     for point in points:
         begin = time.perf_counter()
-        _, _, certificate, response = jax.block_until_ready(call(*point))
-        yield response, certificate, time.perf_counter() - begin
+        value, gradient, certificate, response = jax.block_until_ready(call(*point))
+        yield Judged(value, gradient, certificate, response, time.perf_counter() - begin)
 
 
 def well_posed(response: Any) -> bool:
@@ -135,7 +145,7 @@ def main() -> None:
     words = (given.law, given.springs) if given.device == "stickslip" else ()
     points = [draw(rng, *words) for _ in range(given.draws)]
     found = verdicts(device, points, wrt, given.of or of)
-    counted = [(c, seconds) for response, c, seconds in found if well_posed(response)]
+    counted = [(one.certificate, one.seconds) for one in found if well_posed(one.response)]
     words = Counter(
         f"{VERDICTS[int(c.verdict)]}: {REASONS[int(c.reason)].name}" for c, _ in counted
     )

@@ -27,8 +27,8 @@ def _judge(draws):
         assert good >= share * of, f"{kind}\n{text}"
 
 
-def test_thirty_draws():
-    _judge(truth.examine_many(30, seed=2012))
+def test_fifteen_draws():
+    _judge(truth.examine_many(15, seed=2012))
 
 
 @pytest.mark.slow
@@ -72,6 +72,7 @@ def without_event_derivative(monkeypatch):
     jax.clear_caches()
 
 
+@pytest.mark.slow
 def test_planted_fault_is_seen(without_event_derivative):
     """Without the events' own derivative the gradient misses the saltation terms: verdicts turn."""
     faulty = eqx.filter_jit(

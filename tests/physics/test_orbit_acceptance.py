@@ -58,8 +58,8 @@ def _hold(count, seed):
     assert wrong <= accepted / 1000
 
 
-def test_sixty_designs():
-    _hold(60, seed=40)
+def test_thirty_designs():
+    _hold(30, seed=40)
 
 
 @pytest.mark.slow

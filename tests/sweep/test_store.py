@@ -112,6 +112,7 @@ def test_precision_versions_and_the_cut_belong_to_the_fingerprint(tmp_path, key)
     store = Store(tmp_path / "part")
     store.begin(found, 1)
     store.save(0, {"velocity": np.zeros(1)})
+    store.release()
     with pytest.raises(StoreError, match=f"{key} is .* there, other here"):
         Store(tmp_path / "part", resume=True).begin(found | {key: "other"}, 1)
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
 from diffmicro import rules
 from diffmicro.devices.gripper.design import Design, Setting
+from diffmicro.parameters import is_traced
 from diffmicro.rules import Rule, check_requests
 
 CLOSED = ("closing_force", "closing_rotation", "closing_stress", "closing_clearance")
@@ -25,12 +27,13 @@ CLOSEST = 1e-3
 """Smallest distance of two hinges over the largest."""
 
 
-def hinges_apart(design: Design, _: Setting) -> Array:
-    """Whether no two hinges coincide."""
-    hinge = jnp.asarray(design.hinge)
+def hinges_apart(design: Design, _: Setting) -> Array | np.bool_:
+    """Whether no two hinges coincide. NumPy does numbers, for which JAX would compile each operation."""
+    traced = is_traced(*jax.tree.leaves(design.hinge))
+    hinge = (jnp if traced else np).asarray(design.hinge)
     i, j = np.triu_indices(4, 1)
-    squares = jnp.sum((hinge[i] - hinge[j]) ** 2, axis=-1)
-    return jnp.min(squares) > CLOSEST**2 * jnp.max(squares)
+    squares = ((hinge[i] - hinge[j]) ** 2).sum(axis=-1)
+    return squares.min() > CLOSEST**2 * squares.max()
 
 
 RULES = (

@@ -9,6 +9,9 @@ from diffmicro.mechanics.restitution import LAWS
 from diffmicro.parameters import parameter
 from diffmicro.tolerance import Tolerance
 
+COMPLIANT = "compliant"
+"""The law of ground that yields."""
+
 FITTED = "fitted to Table 3, not published"
 
 
@@ -170,9 +173,24 @@ class Setting(eqx.Module):
     )
     law: str = parameter(
         "full",
-        "how impulse and contact force are shared by the modes: full, dominant, or point",
-        source="section 3.4",
-        words=LAWS,
+        "how modes share impulse and contact force: full, dominant, point; or compliant, ground that yields",
+        source="section 3.4; compliant: Fig. 7b",
+        words=(*LAWS, COMPLIANT),
+    )
+    ground_stiffness: Array | float = parameter(
+        1e4,
+        "stiffness of the ground under the foot, law compliant",
+        "N/m",
+        source="not published; ours: a contact of 0.03 ms",
+        above=0,
+    )
+    ground_damping: Array | float = parameter(
+        0.2474,
+        "share of the critical damping of the foot's mass on it, law compliant",
+        "-",
+        source="ours: a free mass rebounds with 0.51",
+        low=0,
+        high=10,
     )
     settle: Array | float = parameter(
         0.3,

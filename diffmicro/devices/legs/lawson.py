@@ -99,12 +99,13 @@ def try_step(
         ]
     )
     free = _Free(Foot(h2, v2, a2), Foot(h4, v4, a4), square2, square4)
-    held = jnp.where(closed, 1.0, 0.0)
+    held = jnp.where(closed & (not system.compliant), 1.0, 0.0)
     _, _, _, _, square1 = steady_foot(system, drive, phase)
-    forces = _stages(system, (foot, square1), free, held, (_Impulse(*kept), by_contact), length)
+    begin = (foot, square1, closed)
+    forces = _stages(system, begin, free, held, (_Impulse(*kept), by_contact), length)
     state = _pushed(system, forces, (xe, ve), (halfway, whole), length, kern)
     height, speed = system.gap + sum(state.x) + p4, sum(state.v) + dp4
-    force = force_on_foot(system, height, speed, square4)
+    force = force_on_foot(system, height, speed, square4, closed)
     acceleration = linear_acceleration(system, state.x, state.v) + ddp4 + force
     height, speed, force, acceleration = kern.keep([height, speed, force, acceleration])
     contact = -held * acceleration
@@ -161,7 +162,7 @@ def _impulse(
 
 def _stages(
     system: LegsMotion,
-    start: tuple[Foot, Array],
+    start: tuple[Foot, Array, Array],
     free: _Free,
     held: Array,
     impulses: tuple[_Impulse, _Impulse],
@@ -169,10 +170,11 @@ def _stages(
 ) -> Forces:
     """The four stages: each force moves the foot before the next one is taken."""
     half = 0.5 * length
+    foot, square, closed = start
     by_force, by_contact = impulses
 
     def stage(foot: Foot, square: Array) -> tuple[Array, Array]:
-        force = force_on_foot(system, foot.height, foot.speed, square)
+        force = force_on_foot(system, foot.height, foot.speed, square, closed)
         return force, -held * (foot.acceleration + force)
 
     def answer(k: Array, c: Array, share: Array) -> _Impulse:
@@ -185,8 +187,7 @@ def _stages(
             foot.height + by.way, foot.speed + by.speed, foot.acceleration + by.acceleration
         )
 
-    foot, square = start
-    k1 = force_on_foot(system, foot.height, foot.speed, square)
+    k1 = force_on_foot(system, foot.height, foot.speed, square, closed)
     c1 = -held * foot.acceleration  # at the start the acceleration contains the force already
     k2, c2 = stage(moved(free.middle, k1, c1, half), free.square_middle)
     again = Foot(

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from diffmicro.devices.legs.design import Design, Setting
+from diffmicro.devices.legs.design import COMPLIANT, Design, Setting
 from diffmicro.devices.legs.motion import LegsMotion
 from diffmicro.devices.legs.steady import pack
 from diffmicro.mechanics import beam_modes
@@ -82,7 +82,7 @@ def lump(design: Design, setting: Setting) -> tuple[LegsMotion, Units]:
     dominant = None if design.dominant_mode is None else jnp.asarray(design.dominant_mode) - 1
     shape = design.mode_shape if setting.law == "point" else None
     share = shares(setting.law, modes.mobility, dominant, shape)
-    impulsive = setting.law == "full" or (setting.law == "point" and shape is None)
+    impulsive = setting.law in ("full", COMPLIANT) or (setting.law == "point" and shape is None)
     numbers = dict(
         frequency=2 * jnp.pi * modes.frequency * period,
         damping=modes.damping,
@@ -99,9 +99,18 @@ def lump(design: Design, setting: Setting) -> tuple[LegsMotion, Units]:
         restitution=setting.restitution,
         threshold=setting.bounce_threshold / unit,
     )
+    stiffness = setting.ground_stiffness * total * period**2
+    ground = dict(
+        stiffness=stiffness, dashpot=2 * jnp.asarray(setting.ground_damping) * jnp.sqrt(stiffness)
+    )
+    if setting.law == COMPLIANT:
+        numbers |= ground
     dtype = jnp.result_type(float, *numbers.values())
     numbers = {name: jnp.asarray(number, dtype) for name, number in numbers.items()}
-    system = LegsMotion(**numbers, square=setting.waveform == "square", impulsive=impulsive)
+    rigid: dict[str, Any] = {name: None for name in ground if name not in numbers}
+    system = LegsMotion(
+        **numbers, **rigid, square=setting.waveform == "square", impulsive=impulsive
+    )
     return system, Units(unit, period, 1.0 / total)
 
 

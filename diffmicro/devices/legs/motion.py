@@ -54,7 +54,7 @@ CIRCLE = table(0.0)
 
 
 class LegsMotion(eqx.Module):
-    """The numbers of the module docstring; `unit` is the share of the gap in the length unit (see `legs.lump`)."""
+    """The numbers of the module docstring, in the length unit of `lumped.lump`. `ground`: it stops the foot."""
 
     frequency: Array
     damping: Array
@@ -70,8 +70,16 @@ class LegsMotion(eqx.Module):
     gap: Array
     restitution: Array
     threshold: Array
+    stiffness: Any  # of the ground, and its damping: None where it is rigid
+    dashpot: Any
     square: bool = eqx.field(static=True)
     impulsive: bool = eqx.field(static=True)  # contact forces share as the mobilities do
+    ground: bool = eqx.field(static=True, default=True)
+
+    @property
+    def compliant(self) -> bool:
+        """Whether the ground yields: contacts as in `ground`, no impacts."""
+        return self.stiffness is not None
 
     def modes(self) -> int:
         return self.frequency.shape[0]
@@ -80,10 +88,14 @@ class LegsMotion(eqx.Module):
         """Whole even number of steps per period."""
         # Coarser than half of it the contact's step is not stable.
         finer = jnp.maximum((1e-9 / tolerance) ** 0.25, 0.5)
+        count = finer * self.plain_steps(float(fewest))
+        return jax.lax.stop_gradient(2.0 * jnp.ceil(0.5 * jnp.minimum(count, MOST_STEPS)))
+
+    def plain_steps(self, fewest: float) -> Array:
+        """Steps per period at a tolerance of 1e-9, not rounded."""
         cycles = PER_CYCLE * jnp.max(self.frequency) / TURN
         stopping = PER_FILM_TIME * self.film / self.film_offset**3
-        count = finer * jnp.maximum(jnp.maximum(cycles, stopping), float(fewest))
-        return jax.lax.stop_gradient(2.0 * jnp.ceil(0.5 * jnp.minimum(count, MOST_STEPS)))
+        return jnp.maximum(jnp.maximum(cycles, stopping), fewest)
 
     def drive(self) -> "Drive":
         """Steady response of the foot to the drive."""
@@ -197,6 +209,7 @@ class Record(NamedTuple):
     """Gathered over time: integral of the height, extremes, flights above the threshold, contact, lost energy.
 
     `flight`: peak of the flight under way; `first`: that of the flight under way at the start, -1 before its end.
+    `depth`: how far the ground was pressed in.
     """
 
     height: Array
@@ -210,6 +223,7 @@ class Record(NamedTuple):
     margin: Array
     impacts: Array
     first: Array
+    depth: Array
 
 
 def blank(like: Array) -> Record:
@@ -249,14 +263,25 @@ def steady_foot(system: LegsMotion, drive: Drive, phase: Phase) -> tuple[Array, 
     return displacement, speed, -(TURN**2) * displacement, weighted, sine * sine
 
 
-def force_on_foot(system: LegsMotion, height: Array, speed: Array, square: Array) -> Array:
-    """F of the module docstring. A trial step may end below the ground, where the offsets keep F finite."""
+def force_on_foot(
+    system: LegsMotion, height: Array, speed: Array, square: Array, closed: Array
+) -> Array:
+    """F of the module docstring, with the push of ground that yields while `closed`.
+
+    A trial step may end below the ground, where the offsets keep F finite.
+    """
+    push: Any = 0.0
+    if system.compliant:
+        push = system.stiffness * height + system.dashpot * speed
+        push = jnp.where(closed, -push, 0.0)
+        height, speed = jnp.where(closed, 0.0, height), jnp.where(closed, 0.0, speed)
     film_height = jnp.maximum(height, -0.5 * system.film_offset)
     pull_height = jnp.maximum(height, -0.5 * system.pull_offset)
     bond_height = jnp.maximum(height, -0.5 * system.adhesion_offset)
     film = squeeze_film(film_height, speed, system.film, system.film_offset)
     bond = adhesion(bond_height, system.adhesion, system.adhesion_offset)
-    return film + bond + square * electrostatic(pull_height, 1.0, system.pull, system.pull_offset)
+    pull = electrostatic(pull_height, 1.0, system.pull, system.pull_offset)
+    return film + bond + square * pull + push
 
 
 def linear_acceleration(system: LegsMotion, x: Any, v: Any) -> Any:
@@ -265,8 +290,10 @@ def linear_acceleration(system: LegsMotion, x: Any, v: Any) -> Any:
     return -sum(w[j] * (w[j] * x[j] + 2 * zeta[j] * v[j]) for j in range(len(x)))
 
 
-def foot_of(system: LegsMotion, drive: Drive, phase: Phase, state: State) -> Foot:
+def foot_of(system: LegsMotion, drive: Drive, phase: Phase, state: State, closed: Array) -> Foot:
+    """The foot; `closed`: in contact."""
     p, dp, ddp, _, square = steady_foot(system, drive, phase)
     height, speed = system.gap + sum(state.x) + p, sum(state.v) + dp
     linear = linear_acceleration(system, state.x, state.v)
-    return Foot(height, speed, linear + ddp + force_on_foot(system, height, speed, square))
+    force = force_on_foot(system, height, speed, square, closed)
+    return Foot(height, speed, linear + ddp + force)

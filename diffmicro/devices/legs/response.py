@@ -46,9 +46,12 @@ class Response(eqx.Module):
     )
     bounce_rate: Array = output("bounces per second", "1/s", low=0)
     contact_fraction: Array = output(
-        "share of time in which the foot rests on the ground", "-", low=0, high=1
+        "share of time in which the foot is on the ground", "-", low=0, high=1
     )
     impact_loss: Array = output("power lost in impacts; negative where the law adds energy", "W")
+    penetration: Array = output(
+        "depth to which the foot presses the ground in; 0 where the ground is rigid", "m", low=0
+    )
     lyapunov: Array = output("largest Lyapunov exponent; it has no gradient", "1/s")
     mean_height_spread: Array = output(
         "standard error of the mean height over window and twins, 0 for a periodic motion",
@@ -88,6 +91,14 @@ def nearby(response: Response, tolerance: Array | float) -> dict:
     )
 
 
+def afresh(design: Design, setting: Setting) -> dict:
+    """Arguments of `respond`, those of `nearby`, where nothing is known yet: from rest."""
+    rest = jnp.zeros_like(jnp.stack(lump(design, setting)[0].rest().x))
+    return dict(
+        start=MotionState(rest, rest), multiple=jnp.ones((), jnp.int32), settled=jnp.asarray(False)
+    )
+
+
 def objection(response: Response, design: Design, setting: Setting, of: str, method: str) -> Array:
     """A long average of a motion that does not repeat has no derivative that one run could give."""
     del design, setting, of, method
@@ -111,7 +122,7 @@ def respond(
     tolerance: Array | float = TOLERANCE,
     start: MotionState | None = None,
     multiple: Array | int = 1,
-    settled: bool = False,
+    settled: Array | bool = False,
     throw: bool = True,
 ) -> Response:
     """The motion of the foot that the drive leads to from rest, or from `start`.
@@ -119,7 +130,8 @@ def respond(
     `steps`: fewest steps per drive period, 24. `tolerance`: of what steps do to the small-scale forces in the
     periodic motion, 1e-10 and never below the machine epsilon; the number of steps goes with its fourth root.
     Transients are followed at ten times it.
-    `settled`: `start` is next to a periodic motion of `multiple` drive periods; only Newton's method runs.
+    `settled`: `start` is next to a periodic motion of `multiple` drive periods; only Newton's method runs. A flag
+    that is traced, or an array, compiles both ways into one.
     `throw`: raise an error when there is no result, where values are known (not inside transformations).
 
     A periodic motion's numbers and derivatives are those of the periodic motion, without what the transient
@@ -127,7 +139,7 @@ def respond(
     """
     check_point("legs.respond", RULES, design, setting)
     steps = whole_number("steps", steps, STEPS, 10, MOST_STEPS)
-    if settled and start is None:
+    if settled is not False and start is None:
         raise ValueError("legs.respond: settled=True needs `start`, a state to start from.")
     design, setting, start = as_arrays((design, setting, start))
     response = _respond(
@@ -153,7 +165,7 @@ def _respond(
     tolerance: Array,
     *,
     steps: int,
-    settled: bool,
+    settled: Array | bool,
 ) -> Response:
     allowed = legal(RULES, design, setting)
     own: dict[str, Any] = dict(HARMLESS)
@@ -181,7 +193,7 @@ def _respond(
     origin = pack(system.rest()) if start is None else scaled(system, units, start)
     turns = 1.0 / units.time
     shortest = jnp.ceil(SHORTEST * turns - 1e-9)
-    if settled:
+    if settled is True:
         orbit = follow(mapped, parameters, origin, tolerance, lengthened(multiple, shortest))
         window = None
     else:
@@ -195,6 +207,8 @@ def _respond(
             jnp.ceil(setting.settle * turns - 1e-9).astype(jnp.int32),
             jnp.maximum(jnp.floor(setting.window * turns + 1e-9), 1.0).astype(jnp.int32),
             shortest,
+            settled,
+            multiple,
         )
         orbit = window.orbit
     shortest_period = smallest_period(mapped, parameters, orbit, tolerance)
@@ -240,6 +254,7 @@ def _told(
         bounce_rate=seen.bounces / periods / time * shown,
         contact_fraction=share(seen.contact, periods) * shown,
         impact_loss=seen.loss / periods / time * energy * shown,
+        penetration=seen.depth * length,
         lyapunov=_without_gradient(growth / time * shown),
         mean_height_spread=_without_gradient(spread * length),
         impacts=seen.impacts / periods / time * shown,

@@ -6,8 +6,8 @@ import equinox as eqx
 import jax.numpy as jnp
 from jax import Array
 
-from diffmicro.devices.legs import stepping
-from diffmicro.devices.legs.design import Design, Setting
+from diffmicro.devices.legs import ground, stepping
+from diffmicro.devices.legs.design import COMPLIANT, Design, Setting
 from diffmicro.devices.legs.lumped import lump, modes_of, scaled
 from diffmicro.devices.legs.motion import MOST_STEPS
 from diffmicro.devices.legs.rules import RULES
@@ -42,8 +42,9 @@ def simulate(
     """The motion over `periods` drive periods from rest, or from `start`, differentiable in both modes.
 
     `steps`: fewest points per period. `advances`: tried steps in all, 1.5 times the steps and 400 a period if
-    not given. Points after the last period repeat it. `displacement` and `modal_speed` are (times, modes) of
-    the contact foot; other points move by `displacement @ (mode_shape / mode_shape[0]).T`. First
+    not given, and some contacts more on ground that yields. Points after the last period repeat it.
+    `displacement` and `modal_speed` are (times, modes) of the contact foot; other points move by
+    `displacement @ (mode_shape / mode_shape[0]).T`. First
     derivatives are right; second derivatives are NaN from the first impact on.
     """
     check_point("legs.simulate", RULES, design, setting)
@@ -55,6 +56,8 @@ def simulate(
         advances = (
             10**4 if is_traced(fastest) else round(max(steps, 21 * float(fastest)) * 1.5) + 400
         )
+        if setting.law == COMPLIANT:
+            advances += 4 * round(ground.PER_CONTACT)
         advances *= periods
     advances = whole_number("advances", advances, None, 1)
     return _simulate(design, setting, start, periods=periods, steps=steps, advances=advances)

@@ -170,7 +170,8 @@ def observed(orbit: Orbit, window: Settled | None) -> Observed:
     count = window.periods.astype(periods.dtype)
     each = jax.tree.map(lambda x: x[:-1], window.record)
     stand_in = jax.tree.map(lambda x: jnp.mean(x) * (periods / count), each)
-    extremes = dict(peak=jnp.mean(each.peak), low=jnp.mean(each.low), margin=jnp.min(each.margin))
+    extremes = {name: jnp.mean(getattr(each, name)) for name in ("peak", "low", "depth")}
+    extremes["margin"] = jnp.min(each.margin)
     stand_in = stand_in._replace(**extremes)
     # Where there is no orbit its derivative, NaN, goes with the number that stands in its place.
     seen = jax.tree.map(
@@ -201,24 +202,24 @@ def settle(
     transient: Array,
     window: Array,
     shortest: Array,
+    beside: Array | bool = False,
+    multiple: Array | int = 1,
 ) -> Settled:
-    """The motion from `start` after `transient` periods, over `window` periods if it does not repeat."""
+    """The motion from `start` after `transient` periods, over `window` periods if it does not repeat.
+
+    beside: nothing is simulated; the motion is the one of `multiple` periods next to `start`, as in `follow`.
+    """
     q, start, fine = jax.lax.stop_gradient((parameters, start, tolerance))
     system: LegsMotion = unravel(q)
     count = system.steps(steps, COARSE_WARMUP * fine)
     near = float(jnp.finfo(start.dtype).eps) ** 0.5
-    side = jnp.where(jnp.arange(start.shape[0]) % 2 == 0, near, -near).astype(start.dtype)
-    offsets = jnp.array([0.0, *(TWIN_OFFSET * (i + 1) for i in range(TWINS)), 0.0], start.dtype)
-    starts = (
-        start[None, :]
-        + offsets[:, None]
-        + jnp.zeros((2 + TWINS, 1), start.dtype).at[-1].set(1.0) * side[None]
-    )
+    starts, side = _twins(start, near)
 
     def one_period(carry: tuple) -> tuple:
         return _one_period(system, count, near, side, carry)
 
     early = jnp.minimum(EARLY, window)
+    beside, no_orbit = jnp.asarray(beside), jnp.asarray(code(RESULTS.no_orbit))
 
     def attempt(known: Settled) -> Settled:
         first = known.periods < 0
@@ -227,39 +228,47 @@ def settle(
 
         def unfinished(carry):
             # A motion at the limit of events is lost, and the window with it.
-            return (carry[0] < until) & jnp.all(jnp.isfinite(carry[1][:-1]))
+            return (carry[0] < until) & jnp.all(jnp.isfinite(carry[1][:-1])) & ~beside
 
         _, states, records, growth, recent = loops.while_loop(unfinished, one_period, begin)
         apart = jnp.max(jnp.abs(recent[:-1, 0] - recent[-1:, 0]), axis=-1)
         returns = (apart < RETURNS)[::-1]
-        multiple = jnp.where(jnp.any(returns), jnp.argmax(returns) + 1, 1)
-        multiple = lengthened(multiple, shortest)
+        period = jnp.where(jnp.any(returns), jnp.argmax(returns) + 1, 1)
+        period = lengthened(jnp.where(beside, multiple, period), shortest)
         finite = jnp.all(jnp.isfinite(states[:-1]))
+        lost = jnp.where(finite, code(RESULTS.erratic), code(RESULTS.event_limit))
         guess = jnp.where(finite, states[0], jnp.nan)  # no search where a motion was lost
-        orbit = _judged(find_orbit(mapped, q, guess, FOLLOW, fine, multiple))
+        orbit = _judged(find_orbit(mapped, q, guess, FOLLOW, fine, period))
         # Twins may be in another phase of a longer period, so the closest of the last states counts.
         distance = jnp.max(jnp.abs(recent - orbit.state[None, None, :]), axis=-1)
         reached = jnp.all(jnp.min(distance, axis=0) < CLOSE) & jnp.any(returns)
         return Settled(
-            orbit._replace(accepted=orbit.accepted & reached),
+            orbit._replace(accepted=orbit.accepted & (reached | beside)),
             records,
-            until,
+            jnp.where(beside, window, until),
             growth,
             states,
             recent,
-            jnp.where(finite, code(RESULTS.erratic), code(RESULTS.event_limit)),
+            jnp.where(beside, no_orbit, lost),
         )
 
     unknown = _no_orbit(start, q)
     recent = jnp.zeros((MAX_MULTIPLE + 1, *starts[:-1].shape), start.dtype)
     records = jax.vmap(blank)(starts[:, 0])
-    nothing = jnp.asarray(code(RESULTS.no_orbit))
     found = loops.while_loop(
         lambda known: (known.periods < window) & ~known.orbit.accepted,
         attempt,
-        Settled(unknown, records, -transient - 1, fine * 0.0, starts, recent, nothing),
+        Settled(unknown, records, -transient - 1, fine * 0.0, starts, recent, no_orbit),
     )
     return found._replace(orbit=differentiable(mapped, parameters, found.orbit, tolerance))
+
+
+def _twins(start: Array, near: float) -> tuple[Array, Array]:
+    """The start, those of its twins and of the shadow; and the way from the first to the last."""
+    side = jnp.where(jnp.arange(start.shape[0]) % 2 == 0, near, -near).astype(start.dtype)
+    offsets = jnp.array([0.0, *(TWIN_OFFSET * (i + 1) for i in range(TWINS)), 0.0], start.dtype)
+    shadow = jnp.zeros((2 + TWINS, 1), start.dtype).at[-1].set(1.0)
+    return start[None, :] + offsets[:, None] + shadow * side[None], side
 
 
 def _one_period(system: LegsMotion, count: Array, near: float, side: Array, carry: tuple) -> tuple:

@@ -3,13 +3,15 @@
 See `motion` for the equations and for how events are located.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from diffmicro import _loops as loops
+from diffmicro.devices.legs import ground
+from diffmicro.devices.legs.curves import cubic, lowest, parabola, stationary
 from diffmicro.devices.legs.lawson import Trial, try_step
 from diffmicro.devices.legs.motion import (
     TURN,
@@ -30,6 +32,10 @@ from diffmicro.dynamics.path import path
 
 CHATTER = 1e-6
 """Rebounds slower than this [length/period], or that would fly for a shorter time [periods], end in contact."""
+
+
+NO_GROUND = 1e6
+"""How far below the foot the ground lies where there is none, in units of length."""
 
 
 def chatter_of(system: LegsMotion) -> float:
@@ -70,11 +76,15 @@ def begin(system: LegsMotion, state: State, count: Array, step: Array | int = 0)
     number = jnp.zeros((), jnp.int32)
     drive = system.drive()
     phase = phase_at(zero + step / count)
-    foot = foot_of(system, drive, phase, state)
+    never = jnp.zeros((), bool)
+    foot = foot_of(system, drive, phase, state, never)
     rests = (jnp.abs(foot.height) < rounding_of(system)) & (
         jnp.abs(foot.speed) < chatter_of(system)
     )
-    never = jnp.zeros((), bool)
+    closed = rests & (foot.acceleration < 0)
+    if system.compliant:
+        closed = closed | (ground.guard(system, never, foot)[0] < 0)
+        foot = foot_of(system, drive, phase, state, closed)
     return Flight(
         step=number + step,
         since=zero,
@@ -83,7 +93,7 @@ def begin(system: LegsMotion, state: State, count: Array, step: Array | int = 0)
         phase=phase,
         state=state,
         foot=foot,
-        closed=rests & (foot.acceleration < 0),
+        closed=closed,
         length=zero + 1.0 / count,
         low=zero,
         high=zero + 2.0,
@@ -151,19 +161,25 @@ def advance(system: LegsMotion, drive: Drive, count: Array, flight: Flight, kern
 def _judged(system: LegsMotion, flight: Flight, trial: Trial) -> _Verdict:
     """Whether the step ends at an event, passed one, or can be taken as it is. Carries no derivative.
 
-    The guard is positive while the phase lasts: the height in the air, the pressing acceleration in contact.
+    The guard is positive while the phase lasts: the height in the air, the pressing acceleration in contact, and
+    on ground that yields what `ground` says.
     """
     still = jax.lax.stop_gradient
     length = still(flight.length)
     closed, foot, last = flight.closed, still(trial.foot), still(flight.foot)
     rounding = rounding_of(system)
-    g0 = jnp.where(closed, -last.acceleration, last.height)
-    g1 = jnp.where(closed, -foot.acceleration, foot.height)
+    g0, start = still(_guard(system, closed, last, trial.lift))
+    g1, slope = still(_guard(system, closed, foot, trial.lift))
+    if not system.ground:
+        g0, g1 = g0 + NO_GROUND, g1 + NO_GROUND
     secant = (g1 - g0) / length
-    slope = jnp.where(closed, -still(trial.lift), foot.speed)
-    start = jnp.where(closed, secant, last.speed)
     bend = jnp.where(closed, 2 * (slope - secant) / length, foot.acceleration)
-    small = jnp.where(closed, 64 * jnp.finfo(g1.dtype).eps * (1 + jnp.abs(g0)), rounding)
+    small = rounding
+    if (
+        not system.compliant
+    ):  # in contact the guard is an acceleration, its rate at the start not known
+        start = jnp.where(closed, secant, start)
+        small = jnp.where(closed, 64 * jnp.finfo(g1.dtype).eps * (1 + jnp.abs(g0)), rounding)
     shift = -g1 / jnp.where(slope == 0, 1.0, slope)
     exact = float(jnp.finfo(g1.dtype).eps) ** 0.95
     linear = jnp.abs(bend * shift) < 1e-3 * jnp.abs(slope)
@@ -176,19 +192,27 @@ def _judged(system: LegsMotion, flight: Flight, trial: Trial) -> _Verdict:
     short = flight.aimed & ~landed & ~beyond
 
     # A dip between the ends, by the cubic through both: the step is cut there once.
-    low_at, low_value, dips = _lowest(g0, start, g1, slope, length)
+    low_at, low_value, dips = lowest(last.height, last.speed, foot.height, foot.speed, length)
     suspicious = dips & ~closed & ~flight.dipped & ~flight.aimed & ~beyond
     suspicious = suspicious & (low_value < 1e-2 * (jnp.abs(g0) + jnp.abs(g1)))
 
     low = jnp.where(short, length, flight.low)
     high = jnp.where(beyond, length, flight.high)
     newton = length + shift
-    guess = jnp.where(flight.aimed, newton, _parabola(g0, start, g1, length))
+    guess = jnp.where(flight.aimed, newton, parabola(g0, start, g1, length))
     inside = (guess > low) & (guess < high)
     guess = jnp.where(inside, guess, 0.5 * (low + high))
     tried = jnp.where(suspicious, low_at, guess)
     retry = beyond | short | suspicious
     return _Verdict(landed, near, retry, beyond, suspicious, tried, low, high)
+
+
+def _guard(system: LegsMotion, closed: Array, foot: Foot, lift: Array) -> tuple[Any, Any]:
+    """Value and rate of what is positive while the phase lasts; `lift`: rate of the acceleration in contact."""
+    if system.compliant:
+        return ground.guard(system, closed, foot)
+    value = jnp.where(closed, -foot.acceleration, foot.height)
+    return value, jnp.where(closed, -lift, foot.speed)
 
 
 def _arrived(
@@ -201,8 +225,7 @@ def _arrived(
 ) -> _Arrival:
     """The landing's correction, then impact, contact or release."""
     closed, landed = flight.closed, verdict.landed
-    slope = jnp.where(closed, -trial.lift, trial.foot.speed)
-    guard = jnp.where(closed, -trial.foot.acceleration, trial.foot.height)
+    guard, slope = _guard(system, closed, trial.foot, trial.lift)
     # An exhausted search has no slope worth following.
     follow = landed & verdict.near
     moved = jnp.where(follow, -guard / jnp.where(follow, slope, 1.0), 0.0)
@@ -219,6 +242,8 @@ def _arrived(
     rebound = -system.restitution * foot.speed
     settles = impact & (rebound < chatter_of(system) * (1.0 - acceleration)) & (acceleration < 0)
     kick = jnp.where(impact, jnp.where(settles, 0.0, rebound) - foot.speed, 0.0)
+    if system.compliant:
+        settles, kick = impact, jnp.zeros_like(kick)
     weighted = sum(drive.inverse[j] * v[j] for j in range(len(v))) + trial.weighted
     kick, moved = kern.keep([kick, moved])
     lost = -kick * weighted - 0.5 * kick * kick * sum(
@@ -227,6 +252,11 @@ def _arrived(
     # In contact what rounding and the method's error leave of height and speed is taken out again.
     sink = jnp.where(impact | closed, foot.height, 0.0)
     slide = jnp.where(closed, trial.foot.speed, 0.0)
+    if system.compliant:
+        left = ground.guard(system, closed, foot)[0]
+        sink, slide = jnp.where(landed, jnp.where(closed, -left, left), 0.0), jnp.zeros_like(slide)
+        lost = ground.taken(system, flight.foot, foot, flight.length + moved)
+        lost = jnp.where(closed, lost, 0.0)
     x = [a - system.share[j] * sink for j, a in enumerate(x)]
     v = [a + system.share[j] * (kick - slide) for j, a in enumerate(v)]
     return _Arrival(x, v, foot, moved, lost, impact, release, settles)
@@ -256,16 +286,23 @@ def _taken(
     step = jnp.where(wrapped, 0, step)
     phase = _later(trial.phase, arrival.moved, wrapped, 2 * step < count, kern)
     state = State(tuple(kern.keep(x)), tuple(kern.keep(arrival.v)))
-    foot = foot_of(system, drive, phase, state)
     closed_now = (closed & ~arrival.release) | arrival.settles
-    # A switch of the drive can lift a resting foot at once.
-    closed_now = closed_now & ~(arrives & (jax.lax.stop_gradient(foot.acceleration) >= 0))
-    on_ground = closed_now | arrival.release
-    foot = Foot(
-        jnp.where(on_ground | arrival.impact, 0.0, foot.height),
-        jnp.where(on_ground, 0.0, foot.speed),
-        foot.acceleration,
-    )
+    foot = foot_of(system, drive, phase, state, closed_now)
+    rest = 1.0 / count - since
+    if system.compliant:
+        foot = ground.placed(system, foot, arrival.impact, arrival.release)
+        most = ground.longest_step(system, count, foot)
+        length = jnp.where(closed_now, jnp.minimum(rest, most), rest)
+    else:
+        length = rest
+        # A switch of the drive can lift a resting foot at once.
+        closed_now = closed_now & ~(arrives & (jax.lax.stop_gradient(foot.acceleration) >= 0))
+        on_ground = closed_now | arrival.release
+        foot = Foot(
+            jnp.where(on_ground | arrival.impact, 0.0, foot.height),
+            jnp.where(on_ground, 0.0, foot.speed),
+            foot.acceleration,
+        )
     return Flight(
         step=step,
         since=since,
@@ -275,10 +312,10 @@ def _taken(
         state=state,
         foot=foot,
         closed=closed_now,
-        length=1.0 / count - since,
+        length=length,
         low=jnp.zeros_like(verdict.low),
         high=jnp.zeros_like(verdict.high) + 2.0,
-        whole=jnp.ones_like(landed),
+        whole=length >= rest,
         aimed=jnp.zeros_like(landed),
         dipped=flight.dipped & ~arrives & ~landed,
         record=_observe(system, flight, arrival.foot, duration, arrival.impact, arrival.lost),
@@ -297,45 +334,6 @@ def _later(phase: Phase, moved: Array, wrapped: Array, rising: Array, kern: Kern
     )
 
 
-def _parabola(g0: Array, slope: Array, g1: Array, length: Array) -> Array:
-    """First root of the parabola with value and slope at 0 and the value g1 < 0 at the end, not the root at 0."""
-    bend = (g1 - g0 - slope * length) / (length * length)
-    root = jnp.sqrt(jnp.maximum(slope * slope - 4 * bend * g0, 0.0))
-    rising = slope > 0
-    top = jnp.where(rising, slope + root, 2 * g0)
-    bottom = jnp.where(rising, -2 * bend, root - slope)
-    return top / jnp.where(bottom == 0, 1.0, bottom)
-
-
-def _cubic(g0: Array, s0: Array, g1: Array, s1: Array, length: Array, share: Array) -> Array:
-    """The cubic with these values and slopes at both ends, at a share of the step."""
-    rise = g1 - g0
-    a, b = s0 * length - rise, rise - s1 * length
-    other = 1.0 - share
-    return g0 * other + g1 * share + share * other * (a * other + b * share)
-
-
-def _stationary(g0: Array, s0: Array, g1: Array, s1: Array, length: Array) -> Array:
-    """Share of the step at which that cubic, its slopes of unlike signs, turns around."""
-    rise = (g1 - g0) / length
-    # Slope of the cubic: s0 (1 - 4 t + 3 t^2) + s1 (3 t^2 - 2 t) + 6 rise (t - t^2).
-    a = 3 * (s0 + s1) - 6 * rise
-    b = 6 * rise - 4 * s0 - 2 * s1
-    root = jnp.sqrt(jnp.maximum(b * b - 4 * a * s0, 0.0))
-    bottom = jnp.where(s0 < 0, -root, root) - b
-    share = 2 * s0 / jnp.where(bottom == 0, 1.0, bottom)
-    return jnp.clip(share, 0.0, 1.0)
-
-
-def _lowest(
-    g0: Array, s0: Array, g1: Array, s1: Array, length: Array
-) -> tuple[Array, Array, Array]:
-    """Time and value of a dip between the ends, and whether there is one."""
-    share = _stationary(g0, s0, g1, s1, length)
-    dips = (s0 < 0) & (s1 > 0) & (share > 0) & (share < 1)
-    return share * length, _cubic(g0, s0, g1, s1, length, share), dips
-
-
 def _observe(
     system: LegsMotion,
     flight: Flight,
@@ -347,7 +345,9 @@ def _observe(
     """The record after one taken step."""
     still = jax.lax.stop_gradient
     seen, begin, closed = flight.record, flight.foot, flight.closed
-    turns = (begin.speed * end.speed < 0) & ~closed
+    turns = begin.speed * end.speed < 0
+    if not system.compliant:
+        turns = turns & ~closed
     # Where the foot does not turn, a curve that does, whose derivatives are finite.
     curve = (
         jnp.where(turns, begin.height, 1.0),
@@ -355,19 +355,24 @@ def _observe(
         jnp.where(turns, end.height, 1.0),
         jnp.where(turns, end.speed, -1.0),
     )
-    extreme = _cubic(*curve, duration, _stationary(*curve, duration))
+    extreme = cubic(*curve, duration, stationary(*curve, duration))
     top = jnp.where(turns & (begin.speed > 0), extreme, jnp.maximum(begin.height, end.height))
     bottom = jnp.where(turns & (begin.speed < 0), extreme, jnp.minimum(begin.height, end.height))
-    touches = closed | impact
+    touches, deepest = closed | impact, jnp.zeros_like(bottom)
+    lowest_point = bottom
     top, bottom = jnp.where(closed, 0.0, top), jnp.where(touches, 0.0, bottom)
     area = 0.5 * duration * (begin.height + end.height)
     area = area + duration * duration * (begin.speed - end.speed) / 12.0
+    if system.compliant:
+        deepest = jnp.where(closed, jnp.maximum(-lowest_point, 0.0), 0.0)
+        top, bottom = jnp.maximum(top, 0.0), jnp.maximum(bottom, 0.0)
+        area = ground.above(begin, end, area)
     highest = jnp.maximum(seen.flight, top)
     opening = touches & (seen.first < 0)
     counts = impact & (highest > system.threshold) & ~opening
     bend = jnp.abs(end.acceleration)
     rate = jnp.where(counts, jnp.abs(end.speed), jnp.sqrt(2 * bend * jnp.maximum(bottom, 0.0)))
-    dips = turns & (begin.speed < 0)
+    dips = turns & (begin.speed < 0) & ~closed
     miss = jnp.where(counts | dips, still(rate / jnp.where(bend > 0, bend, 1.0)), 1.0)
     return Record(
         height=seen.height + jnp.where(closed, 0.0, area),
@@ -377,10 +382,11 @@ def _observe(
         bounces=seen.bounces + jnp.where(counts, 1.0, 0.0),
         heights=seen.heights + jnp.where(counts, highest, 0.0),
         contact=seen.contact + jnp.where(closed, duration, 0.0),
-        loss=seen.loss + jnp.where(impact, lost, 0.0),
+        loss=seen.loss + lost,
         margin=jnp.minimum(seen.margin, miss),
         impacts=seen.impacts + jnp.where(impact, 1.0, 0.0),
         first=jnp.where(opening, highest, seen.first),
+        depth=jnp.maximum(seen.depth, deepest),
     )
 
 
@@ -390,6 +396,12 @@ LIMIT = 4.0
 ROOM = 4000
 
 
+def _most(system: LegsMotion, count: Array, steps: Any, periods: Any) -> Any:
+    """Advances allowed over `steps` grid steps within so many periods."""
+    room = ROOM + (ground.room(system, count) if system.compliant else 0.0)
+    return LIMIT * steps + room * periods
+
+
 def run(
     system: LegsMotion, state: State, periods: Array | int, count: Array, record: Record
 ) -> Flight:
@@ -397,7 +409,7 @@ def run(
     kern = kernel()
     drive = system.drive()
     periods = jnp.asarray(periods, jnp.int32)
-    most = (LIMIT * count + ROOM) * periods
+    most = _most(system, count, count * periods, periods)
     start = begin(system, state, count)._replace(record=record)
     return loops.while_loop(
         lambda f: (f.periods < periods) & (f.advances < most),
@@ -420,14 +432,19 @@ def trace(
 
 
 def carry(system: LegsMotion, state: State, count: Array, first: Array, steps: int) -> Flight:
-    """The motion over some grid steps from grid point `first`; forward derivatives."""
+    """The motion over some grid steps from grid point `first`; forward derivatives. NaN if cut short."""
     kern = kernel()
     drive = system.drive()
     start = begin(system, state, count, first)
-    most = LIMIT * steps + ROOM
+    most = _most(system, count, steps, jnp.ceil(steps / count))
 
-    def unfinished(flight: Flight) -> Array:
-        done = flight.periods * count + flight.step - first
-        return (done < steps) & (flight.advances < most)
+    def short(flight: Flight) -> Array:
+        return flight.periods * count + flight.step - first < steps
 
-    return loops.while_loop(unfinished, lambda f: advance(system, drive, count, f, kern), start)
+    flight = loops.while_loop(
+        lambda f: short(f) & (f.advances < most),
+        lambda f: advance(system, drive, count, f, kern),
+        start,
+    )
+    whole = jnp.where(short(flight), jnp.nan, 1.0)
+    return flight._replace(state=jax.tree.map(lambda x: x * whole, flight.state))

@@ -14,12 +14,15 @@ no more: that mean force is the generated force. From the design to that force, 
 | mu_s, mu_d | `friction`, `dynamic_friction` | - |
 | A, T, T2 | `amplitude`, `period`, `back_step` | m, s, s |
 | u_x,max | `presliding` | m |
+| eta_1, eta_2 | `contact_viscosity`, `lubricant_viscosity` (laws `lugre`, `elastoplastic`) | N s/m |
+| x_e,ps | `presliding_scale`, `presliding_powers` (law `ceim`) | m, - |
 | F_gen, A_0 | `force`, `zero_amplitude` | N, m |
 
 Corrections to the thesis: springs are clipped incrementally and on both sides (its Fig. 3.12 has neither).
 Where it is silent: the sawtooth's period is 10 ms; damping acts on the runner against ground; a shaped move
-is as fast as the back step. Step, back motion and vibration are those of the runner without the sensor.
-Left out: rotation of hemispheres and runner, normal vibration.
+is as fast as the back step. Step, back motion and vibration are those of the runner without the sensor. How
+hemispheres roll (`rolling`, section 3.4.6) is a model of ours, see `mechanics.rolling`.
+Left out: rotation of the runner, normal vibration.
 """
 
 from diffmicro._device import Device, Method

@@ -124,6 +124,47 @@ class Setting(eqx.Module):
         source="Table 3.1: 0.2",
         above=0,
     )
+    stribeck_velocity: Array | float | None = parameter(
+        None,
+        "sliding rate at which friction falls to the dynamic one, laws lugre and elastoplastic; None: it does not",
+        "m/s",
+        source="eq. 2.5: F_ss(x'), no number",
+        above=0,
+        needs="dynamic_friction",
+    )
+    contact_viscosity: Array | float | None = parameter(
+        None,
+        "force of a contact over the rate of its elastic displacement, laws lugre and elastoplastic; None: none",
+        "N s/m",
+        symbol="eta_1",
+        source="Table 2.1, no number",
+        low=0,
+    )
+    lubricant_viscosity: Array | float | None = parameter(
+        None,
+        "force of a contact over its sliding rate, laws lugre and elastoplastic; None: dry",
+        "N s/m",
+        symbol="eta_2",
+        source="Table 2.1, no number",
+        low=0,
+    )
+    presliding_scale: Array | float | None = parameter(
+        None,
+        "elastic displacement of law ceim at 1 N and the published moduli; None: as the contact's size makes it",
+        "m",
+        symbol="x_e,ps",
+        source="section 2.1: one of six fitting parameters, no number",
+        above=0,
+    )
+    presliding_powers: Array = parameter(
+        (2 / 3, 0.0, 0.0, 0.0, 0.0),
+        "powers in it of normal force, both Young's moduli (steel, ruby) and both 1 - nu",
+        "-",
+        source="section 2.1: the other five; as Hertz by force",
+        low=-5,
+        high=5,
+        needs="presliding_scale",
+    )
     amplitude: Array | float = parameter(
         100e-9,
         "full stroke of the drive, in meters: 100 nm is 100e-9",
@@ -162,6 +203,14 @@ class Setting(eqx.Module):
         symbol="mg",
         source="section 3.4.3",
         low=0,
+    )
+    rolling: Array | float | None = parameter(
+        None,
+        "share of the drive's motion that turns the hemispheres about their centers, law mdr; None: no rotation",
+        "-",
+        source="section 3.4.6",
+        low=0,
+        high=1,
     )
     waveform: str = parameter(
         "sawtooth",

@@ -15,7 +15,8 @@ from diffmicro.devices.stickslip.design import Design, Setting
 from diffmicro.devices.stickslip.motion import Drive, Motion
 from diffmicro.mechanics import elastic, profiles
 from diffmicro.mechanics.masing import Masing, Outline, outline_loading
-from diffmicro.mechanics.presliding import single_state
+from diffmicro.mechanics.presliding import fitted_presliding, single_state
+from diffmicro.mechanics.rolling import rolling_springs
 from diffmicro.mechanics.tangential import Springs, midpoints
 
 EARLY = (0.025, 0.1)
@@ -26,6 +27,9 @@ FAST = 100
 
 COUNTS = np.array([2.0, 4.0])
 """Contacts of each group."""
+
+FITTED_AT = np.array([1.0, 210e9, 370e9, 0.7, 0.7])
+"""Where CEIM's presliding is its scale: normal force [N], both moduli [Pa], both 1 - nu."""
 
 
 class Statics(NamedTuple):
@@ -59,7 +63,7 @@ def statics(design: Design, setting: Setting) -> Statics:
     outside = jnp.sqrt((contact[0] - design.tip_radius) * (contact[0] + design.tip_radius))
     corner = design.tip_radius * jnp.arctan2(outside, design.tip_radius)
     pressure = modulus / jnp.pi * (2 * outside - corner) / design.radius
-    return Statics(
+    found = Statics(
         normal_force=force,
         contact_radius=contact,
         indentation=indentation,
@@ -69,6 +73,31 @@ def statics(design: Design, setting: Setting) -> Statics:
         friction_force=setting.friction * force,
         profile=profile,
     )
+    return found if setting.presliding_scale is None else _fitted(found, design, setting)
+
+
+def _fitted(contacts: Statics, design: Design, setting: Setting) -> Statics:
+    """Contacts of the law ceim with its own presliding: x_ss = 2 x_ps, and k_x = F_ss / x_ss."""
+    coefficient = _dynamic(setting) * setting.friction
+    bodies = (
+        design.young_steel, design.young_ruby, 1 - design.poisson_steel, 1 - design.poisson_ruby
+    )  # fmt: skip
+    given = jnp.stack([jnp.stack([force, *bodies]) for force in contacts.normal_force])
+    ratios = given / jnp.asarray(FITTED_AT, given.dtype)[None]
+    steady = 2 * fitted_presliding(
+        jnp.asarray(setting.presliding_scale), jnp.asarray(setting.presliding_powers), ratios
+    )
+    return contacts._replace(
+        presliding=steady, stiffness=coefficient * contacts.normal_force / steady
+    )
+
+
+def _dynamic(setting: Setting) -> Array:
+    """Dynamic over static friction."""
+    one = jnp.ones_like(jnp.asarray(setting.friction))
+    if setting.dynamic_friction is None:
+        return one
+    return jnp.asarray(setting.dynamic_friction / setting.friction)
 
 
 class Lumped(NamedTuple):
@@ -77,6 +106,8 @@ class Lumped(NamedTuple):
     turns: omega_0 T. stroke: A over length. fall, corner: shares of the period. lift: shaped moves over stroke.
     sensor, damping: kappa, zeta. share: of each group in the stiffness. presliding: over length, both groups.
     dynamic: dynamic over static friction. outline: shape of both contacts. signal: coefficients of the waveform.
+    stribeck: rate at which friction falls. viscosities: eta_1, eta_2 of both groups, over their stiffness.
+    roll: way of the surface through both contacts that turn, in contact radii per length.
     """
 
     turns: Array
@@ -91,6 +122,9 @@ class Lumped(NamedTuple):
     dynamic: Array
     outline: Any
     signal: Any
+    stribeck: Array | None
+    viscosities: tuple[Array | None, Array | None]
+    roll: Array | None
 
 
 def lump(design: Design, setting: Setting, contacts: Statics) -> Lumped:
@@ -98,7 +132,12 @@ def lump(design: Design, setting: Setting, contacts: Statics) -> Lumped:
     stiffness = jnp.asarray(COUNTS, contacts.stiffness.dtype) * contacts.stiffness
     total = jnp.sum(stiffness)
     length = contacts.presliding[0]
-    dynamic = setting.dynamic_friction
+    rate = jnp.sqrt(total / design.runner_mass)
+    etas = [
+        None if eta is None else eta * rate / contacts.stiffness
+        for eta in (setting.contact_viscosity, setting.lubricant_viscosity)
+    ]
+    falls = setting.stribeck_velocity
     sphere = profiles.FlattenedSphere(design.radius, design.tip_radius)
     smooth = sphere.depth(contacts.contact_radius) / contacts.indentation
     outline = Outline(
@@ -107,7 +146,7 @@ def lump(design: Design, setting: Setting, contacts: Statics) -> Lumped:
         hurst=jnp.broadcast_to(design.hurst, smooth.shape),
     )
     return Lumped(
-        turns=jnp.sqrt(total / design.runner_mass) * setting.period,
+        turns=rate * setting.period,
         stroke=setting.amplitude / length,
         fall=jnp.asarray(setting.back_step / setting.period),
         corner=jnp.asarray(setting.corner_time / setting.period),
@@ -116,33 +155,49 @@ def lump(design: Design, setting: Setting, contacts: Statics) -> Lumped:
         damping=jnp.asarray(design.damping_ratio),
         share=stiffness / total,
         presliding=contacts.presliding / length,
-        dynamic=jnp.ones_like(total)
-        if dynamic is None
-        else jnp.asarray(dynamic / setting.friction),
+        dynamic=_dynamic(setting),
         outline=outline,
         signal=setting.samples if setting.waveform == "samples" else setting.fourier,
+        stribeck=None if falls is None else falls / (length * rate),
+        viscosities=(etas[0], etas[1]),
+        roll=None
+        if setting.rolling is None
+        else setting.rolling * length / contacts.contact_radius,
     )
 
 
 def motion(lumped: Lumped, setting: Setting, steps: int) -> Motion:
     """The dimensionless motion. Only words and sizes are read from the setting."""
+    drive = _drive(lumped, setting.waveform, steps)
     return Motion(
-        laws=_laws(lumped, setting),
+        laws=_laws(lumped, setting, drive),
         share=lumped.share,
         sensor=lumped.sensor,
         damping=lumped.damping,
-        drive=_drive(lumped, setting.waveform, steps),
+        drive=drive,
     )
 
 
-def _laws(lumped: Lumped, setting: Setting) -> tuple[Any, Any]:
-    groups = [
-        jax.tree.map(lambda x, g=g: x[g], (lumped.presliding, lumped.outline)) for g in (0, 1)
-    ]
-    return _law(lumped, setting, *groups[0]), _law(lumped, setting, *groups[1])
+def _laws(lumped: Lumped, setting: Setting, drive: Drive) -> tuple[Any, Any]:
+    both = (lumped.presliding, lumped.outline, lumped.viscosities, lumped.roll)
+    groups = [jax.tree.map(lambda x, g=g: x[g], both) for g in (0, 1)]
+    if lumped.roll is None:
+        return _law(lumped, setting, *groups[0][:3]), _law(lumped, setting, *groups[1][:3])
+    farthest = jnp.max(jnp.abs(jnp.cumsum(drive.moves, axis=0)))
+    upper, lower = (
+        rolling_springs(outline, presliding, roll, farthest, setting.springs)
+        for presliding, outline, _, roll in groups
+    )
+    return upper, lower
 
 
-def _law(lumped: Lumped, setting: Setting, presliding: Array, outline: Outline) -> Any:
+def _law(
+    lumped: Lumped,
+    setting: Setting,
+    presliding: Array,
+    outline: Outline,
+    viscosities: tuple[Array | None, Array | None],
+) -> Any:
     unit = jnp.ones_like(presliding)
     if setting.law == "mdr":
         limits = presliding * (1 - outline.depth(midpoints(setting.springs, presliding.dtype)))
@@ -152,8 +207,17 @@ def _law(lumped: Lumped, setting: Setting, presliding: Array, outline: Outline) 
         )
     if setting.law == "masing":
         return Masing(outline_loading, outline, unit, presliding, setting.memory)
-    limit = presliding * (1 - outline.area(unit))
-    return single_state(setting.law, stiffness=unit, static=limit, dynamic=lumped.dynamic)
+    fitted = setting.presliding_scale is not None
+    limit = presliding / lumped.dynamic if fitted else presliding * (1 - outline.area(unit))
+    return single_state(
+        setting.law,
+        stiffness=unit,
+        static=limit,
+        dynamic=lumped.dynamic,
+        stribeck=jnp.inf if lumped.stribeck is None else lumped.stribeck,
+        elastic_damping=viscosities[0],
+        viscous=viscosities[1],
+    )
 
 
 def _drive(lumped: Lumped, waveform: str, steps: int) -> Drive:

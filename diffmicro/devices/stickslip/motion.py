@@ -26,6 +26,7 @@ from diffmicro import _loops as loops
 from diffmicro._types import Scalar, Vector
 from diffmicro.devices.stickslip.oscillator import Oscillator, oscillator
 from diffmicro.devices.stickslip.slip import Pair, Past, at_rest, going_on, led, select, turning
+from diffmicro.mechanics.rolling import RollingSprings
 
 
 class State(NamedTuple):
@@ -98,7 +99,7 @@ class Motion(eqx.Module):
         pull = self.share[0] * forces[0] + self.share[1] * forces[1]
         hold = state.lag - pull - self.sensor * place
         run = Run(
-            zero, state.velocity, state.lag, state.contacts, forces, hold,
+            zero, state.velocity, state.lag, (zero, zero), state.contacts, forces, hold,
             (at_rest(zero, zero), at_rest(zero, zero)), zero, zero, zero, zero, zero,
         )  # fmt: skip
         h = self.drive.durations
@@ -117,6 +118,16 @@ class Motion(eqx.Module):
         first, second = self.laws
         return first.force(contacts[0], rates[0]), second.force(contacts[1], rates[1])
 
+    def _jumped(self, run: "Run", moves: Pair, h: Scalar) -> "Run":
+        """At the start of a step, where the drive's rate jumps, and viscous forces with it."""
+        if not any(getattr(law, "jumps", False) for law in self.laws):
+            return run
+        forces = self._forces(
+            run.contacts, (run.velocity - moves[0] / h, run.velocity - moves[1] / h)
+        )
+        fell = [share * (a - b) for share, a, b in zip(self.share, run.forces, forces, strict=True)]
+        return run._replace(forces=forces, hold=run.hold + fell[0] + fell[1])
+
     def _step(
         self, run: "Run", place: Scalar, h: Scalar, moves: Pair, exact: Oscillator, starts: Array, ends: Array
     ) -> "Run":  # fmt: skip
@@ -124,6 +135,7 @@ class Motion(eqx.Module):
         carried = self.share[0] * moves[0] + self.share[1] * moves[1]
         fresh = at_rest(jnp.zeros_like(h), jnp.zeros_like(h))
         pasts = [select(starts, fresh, past) for past in run.pasts]
+        run = self._jumped(run, moves, h)
 
         def lead(hold: Scalar) -> Pair:
             given = (run.position, run.velocity, run.hold, hold)
@@ -137,9 +149,11 @@ class Motion(eqx.Module):
         ahead, bent = [sum(x) for x in zip(*(going_on(past, h) for past in pasts), strict=True)]
         x, v = lead(run.hold + carried + ahead)
         x, v = x + exact.position_bends[0] * bent, v + exact.velocity_bends[0] * bent
+        ways = run.ways[0] + moves[0], run.ways[1] + moves[1]
+        laws = [_there(law, way) for law, way in zip(self.laws, ways, strict=True)]
         groups = []
         for law, share, contact, move, force, past in zip(
-            self.laws, self.share, run.contacts, moves, run.forces, pasts, strict=True
+            laws, self.share, run.contacts, moves, run.forces, pasts, strict=True
         ):
             rates = run.velocity - move / h, v - move / h
             change = x - run.position - run.lag - move
@@ -161,6 +175,7 @@ class Motion(eqx.Module):
             position=position,
             velocity=velocity,
             lag=x - position,
+            ways=ways,
             contacts=contacts,
             forces=forces,
             hold=hold,
@@ -177,6 +192,11 @@ class Motion(eqx.Module):
         )
 
 
+def _there(law: Any, way: Scalar) -> Any:
+    """The law where the drive has got to: a contact that rolls has other springs in it."""
+    return law.at(way) if isinstance(law, RollingSprings) else law
+
+
 TINY = 1e-30
 """Keeps the derivative of a root finite where there is no vibration at all."""
 
@@ -185,11 +205,13 @@ class Run(NamedTuple):
     """Within a period. hold: r - kappa X. pasts: of the slip of both groups.
 
     lag: where contacts were led to, minus position. left: amplitude of vibration at the end of the slow phase.
+    ways: of the drive of both groups.
     """
 
     position: Scalar
     velocity: Scalar
     lag: Scalar
+    ways: Pair
     contacts: Any
     forces: Pair
     hold: Scalar

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 
 from diffmicro.devices.stickslip.design import Design, Setting
 from diffmicro.mechanics import elastic
+from diffmicro.mechanics.presliding import COULOMB, SINGLE_STATE_LAWS
 from diffmicro.rules import Rule
 
 FLATTEST = 1.25
@@ -18,6 +19,21 @@ def _goes_with(word: str) -> Rule:
         lambda _, s: (s.waveform == word) == (getattr(s, word) is not None),
         lambda _, s: (
             f"Setting.{word} goes with waveform = {word}, and waveform is {s.waveform}. Give both or neither."
+        ),
+    )
+
+
+RATED = tuple(law for law in SINGLE_STATE_LAWS if law not in COULOMB)
+"""Laws that know the sliding rate."""
+
+
+def _only_with(name: str, laws: tuple[str, ...]) -> Rule:
+    """A parameter that some laws know, and no other."""
+    return Rule(
+        lambda _, s: getattr(s, name) is None or s.law in laws,
+        lambda _, s: (
+            f"Setting.{name} goes with law = {' or '.join(laws)}, and law is {s.law}. Leave it out, or take "
+            "one of these laws."
         ),
     )
 
@@ -71,6 +87,28 @@ RULES = (
         ),
     ),
     Rule(
+        lambda _, s: (
+            s.law not in RATED or (s.dynamic_friction is None) == (s.stribeck_velocity is None)
+        ),
+        lambda _, s: (
+            f"law = {s.law} falls from static to dynamic friction by the sliding rate: dynamic_friction and "
+            "stribeck_velocity go together. Give both or neither."
+        ),
+    ),
+    *(
+        _only_with(name, RATED)
+        for name in ("stribeck_velocity", "contact_viscosity", "lubricant_viscosity")
+    ),
+    _only_with("presliding_scale", ("ceim",)),
+    _only_with("rolling", ("mdr",)),
+    Rule(
+        lambda _, s: s.rolling is None or s.dynamic_friction is None,
+        lambda _, s: (
+            f"Setting.rolling = {s.rolling} knows one friction coefficient, but dynamic_friction = "
+            f"{s.dynamic_friction}. Leave one of them out."
+        ),
+    ),
+    Rule(
         _not_too_flat,
         lambda design, _: (
             f"Design.tip_radius = {design.tip_radius} m is not allowed; it has to be at most {FLATTEST} times the "
@@ -80,5 +118,8 @@ RULES = (
     ),
 )
 
-HARMLESS = dict(dynamic_friction=0.0, samples=0.0, fourier=0.0)
+HARMLESS = dict(
+    dynamic_friction=0.1, samples=0.0, fourier=0.0, contact_viscosity=0.0, lubricant_viscosity=0.0,
+    presliding_scale=1e-8, rolling=0.0,
+)  # fmt: skip
 """Values that a lane with bad input runs on where the default is none."""

@@ -20,7 +20,7 @@ class Trajectory(NamedTuple):
     """A motion from rest, SI units: arrays over time; pairs in the second axis.
 
     sliding: force of each spring over its friction limit, from the middle of the contact outwards, with its sign
-    (time, 2, springs); None unless the law is mdr.
+    (time, 2, springs); None unless the law is mdr, without rolling.
     """
 
     time: Annotated[Array, "s"]
@@ -52,7 +52,7 @@ def _simulate(design: Design, setting: Setting, *, periods: int, steps: int) -> 
 
     def look(run: Run) -> tuple[Array, ...]:
         seen = [run.position, run.velocity, jnp.stack(run.forces)]
-        if setting.law == "mdr":
+        if setting.law == "mdr" and setting.rolling is None:
             pairs = zip(run.contacts, system.laws, strict=True)
             seen.append(jnp.stack([contact / law.limits for contact, law in pairs]))
         return tuple(seen)

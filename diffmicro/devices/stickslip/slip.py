@@ -55,12 +55,14 @@ def led(
     """Contacts led along a path: its way, rates at both ends, time. `share`: of the group in the stiffness."""
     change, before, after, h = path
     reverses, instant, vertex = turning(*path)
-    contact = law.move(contact, vertex[None], before[None])
+    # each part of the way at its middle rate
+    contact = law.move(contact, vertex[None], before[None] / 2)
     there = law.force(contact, jnp.zeros_like(before))
     rest, mean = change - vertex, None
     if isinstance(law, Springs) and law.dynamic is None:
         mean = law.mean_force(contact, rest)
-    contact = law.move(contact, rest[None], after[None])
+    middle = jnp.where(reverses, 0.0, before) / 2 + after / 2
+    contact = law.move(contact, rest[None], middle[None])
     now = law.force(contact, after)
     slid = share * (change - now + force)
     turned = jnp.where(reverses, share * (vertex - there + force), 0)

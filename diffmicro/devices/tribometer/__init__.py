@@ -11,6 +11,7 @@ out of plane (`oop`), in plane in line with the motion (`ipi`) or in plane acros
 | F_n,0, dF_n / F_n,0 | `normal_force`, `force_ratio` | N, - |
 | dl, lambda | `vibration_length`, `stiffness_factor` (give the force ratio, eq. 4.23) | m, - |
 | mu_0, omega / 2 pi | `friction`, `frequency` | -, Hz |
+| mu_0,slow, mu_0,fast | `friction`, `fast_friction` | - |
 | v^ = dl omega / 2 | `vibration_velocity` | m/s |
 | theta | `track_angle` | rad |
 | F / (mu_0 F_n,0) = <mu> / mu_0 | `drag_ratio` given, `friction_ratio` found | - |
@@ -18,7 +19,8 @@ out of plane (`oop`), in plane in line with the motion (`ipi`) or in plane acros
 
 Laws: `coulomb` (oop, eqs. 4.8 to 4.14), `mdr` (oop, section 4.3.3: see `motion`, `tip`), `dynamic` (ipi, model 1:
 see `inplane`), `quasistatic` (ipi, model 2, eq. 4.36; ipp, eq. 4.41). Corrections to the thesis are
-listed there and in `reference.friction_control`. Left out: friction that depends on velocity, loss of contact,
+listed there and in `mechanics.friction_control`. Extensions: loss of contact (`coulomb`, force ratios above 1,
+see `mechanics.lift_off`), friction that falls with the mean velocity (`fast_friction`, see `lumped`). Left out:
 the drive of the vibration.
 """
 

@@ -2,19 +2,23 @@
 
 from typing import Any
 
+import jax.numpy as jnp
+
 from diffmicro._device import Limit
-from diffmicro.devices.tribometer.design import Design, Setting
+from diffmicro.devices.tribometer.design import Design, Setting, law_of
 from diffmicro.devices.tribometer.lumped import force_ratio
 
 
 def _to_stall(response: Any, design: Design, setting: Setting) -> Any:
     if setting.drag_ratio is None or setting.direction != "oop":
         return None
-    return setting.drag_ratio - (1 - force_ratio(design, setting))
+    return setting.drag_ratio - jnp.maximum(1 - force_ratio(design, setting), 0.0)
 
 
 def _to_lift_off(response: Any, design: Design, setting: Setting) -> Any:
-    if setting.vibration_length is None or setting.direction != "oop":
+    if setting.direction != "oop" or (
+        setting.vibration_length is None and law_of(setting) == "mdr"
+    ):
         return None
     return 1 - force_ratio(design, setting)
 
@@ -22,7 +26,7 @@ def _to_lift_off(response: Any, design: Design, setting: Setting) -> Any:
 LIMITS = (
     Limit(
         "lift_off",
-        "the vibration is so large that the probe lifts off once a period",
+        "the vibration is so large that the probe lifts off once a period; law mdr ends there",
         _to_lift_off,
         status="out_of_range",
     ),

@@ -12,6 +12,10 @@ LAWS = {"oop": ("coulomb", "mdr"), "ipi": ("quasistatic", "dynamic"), "ipp": ("q
 """The laws of friction for each direction, the usual one first."""
 
 
+MOST_VIBRATION = 20.0
+"""Largest force ratio: contact is there for a quarter of the period, and the force up to six times its mean."""
+
+
 class Design(eqx.Module):
     """What a fabricator could change."""
 
@@ -86,9 +90,9 @@ class Setting(eqx.Module):
         "amplitude of the normal force over its mean, out of plane",
         "-",
         symbol="dF_n/F_n,0",
-        source="Fig. 4.8",
+        source="Fig. 4.8; above 1, where contact is lost, an extension",
         above=0,
-        high=1,
+        high=MOST_VIBRATION,
         unless="vibration_length",
     )
     vibration_length: Array | float | None = parameter(
@@ -115,6 +119,23 @@ class Setting(eqx.Module):
         symbol="mu_0",
         source="Table 4.1",
         above=0,
+    )
+    fast_friction: Array | float | None = parameter(
+        None,
+        "friction coefficient at high sliding velocities, where `friction` is that at rest; None: the same",
+        "-",
+        symbol="mu_0,fast",
+        source="Table 4.1: 0.33, with 0.44 at small velocities",
+        above=0,
+        needs="sliding_velocity",
+    )
+    weakening_velocity: Array | float = parameter(
+        20e-3,
+        "mean sliding velocity over which the coefficient goes from the one to the other",
+        "m/s",
+        source="section 4.3.4: in the figure alone; ours",
+        above=0,
+        needs="fast_friction",
     )
     frequency: Array | float = parameter(
         30e3, "frequency of the vibration", "Hz", symbol="omega/2 pi", source="Table 4.1", above=0

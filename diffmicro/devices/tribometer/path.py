@@ -16,7 +16,7 @@ from diffmicro.devices.tribometer import inplane as inplane
 from diffmicro.devices.tribometer import motion as springs
 from diffmicro.devices.tribometer import steady as models
 from diffmicro.devices.tribometer.design import Design, Setting
-from diffmicro.mechanics import friction_control
+from diffmicro.mechanics import friction_control, lift_off
 from diffmicro.nonsmooth.bracketed import rising_root
 
 
@@ -56,7 +56,24 @@ def path(
     return Path(velocity * phase, velocity * one, one, friction, 0 * one)
 
 
+def _flight(ratio: Scalar, drag: Scalar, velocity: Scalar, phase: Array) -> Path:
+    """Above a force ratio of 1, where the probe is off for a part of the period around its start."""
+    critical = lift_off.critical_velocity(ratio) / ratio
+    slip = lift_off.slip(jnp.minimum(drag, 1.0), ratio)
+    if velocity >= critical:
+        slip = slip._replace(end=slip.start)  # which never ends
+    from_start = jnp.mod(phase + jnp.pi - slip.start, 2 * jnp.pi)
+    slips = from_start < 2 * jnp.pi + slip.end - slip.start
+    speed = slip.speed(slip.start + from_start) / ratio + jnp.maximum(velocity - critical, 0.0)
+    load = jnp.maximum(slip.offset - ratio * jnp.cos(phase), 0.0)
+    step = jnp.diff(phase)
+    moved = jnp.concatenate([0 * phase[:1], jnp.cumsum(step * (speed[1:] + speed[:-1]) / 2)])
+    return Path(moved, speed, load, jnp.where(slips, load, drag), 1.0 * ~slips)
+
+
 def _coulomb(setting: Setting, drag: Scalar, velocity: Scalar, phase: Array) -> Path:
+    if setting.force_ratio > 1:
+        return _flight(jnp.asarray(setting.force_ratio), drag, velocity, phase)
     held = jnp.minimum(velocity, 1.0)  # from the critical velocity on the slip never ends
     duration = rising_root(models.root_of_mean, held, 0 * held, 2 * jnp.pi * jnp.ones_like(held))
     start = friction_control.slip_start(duration)

@@ -21,12 +21,17 @@ from diffmicro.rules import check_point, legal, spare, where_legal
 class Response(eqx.Module):
     """Steady sliding under vibration."""
 
-    friction_ratio: Array = output("mean friction force over the one without vibration", "-", low=0)
+    friction_ratio: Array = output(
+        "mean friction force over `friction` times the mean normal force", "-", low=0
+    )
     sliding_velocity: Array = output("mean velocity of sliding", "m/s", low=0)
     critical_velocity: Array = output(
         "from where on nothing is reduced (oop), no contact point turns back (ipi); the amplitude (ipp)",
         "m/s",
         low=0,
+    )
+    flight_share: Array = output(
+        "share of the period without contact, above a force ratio of 1", "-", low=0, high=1
     )
     result: RESULTS = output("how the calculation ended")
     residual: Array = output(
@@ -64,6 +69,10 @@ def objection(response: Response, design: Design, setting: Setting, of: str, met
     """What speaks against a gradient: a probe that does not slide, or slides without reduction; a kink."""
     del design, method
     none = jnp.zeros(jnp.shape(response.margin), jnp.int32)
+    if of == "flight_share":
+        never = response.flight_share == 0
+        near = response.flight_share < KINK
+        return jnp.where(never, reason_code("dead"), jnp.where(near, reason_code("kink"), none))
     if of == "critical_velocity" or (of == "friction_ratio") == (setting.drag_ratio is not None):
         return none
     near = response.margin < KINK
@@ -109,11 +118,14 @@ def _respond(design: Design, setting: Setting, tolerance: Array, *, steps: int) 
     touched = jnp.sum(jnp.stack(jax.tree.leaves((design, setting))))
     tame = spare(design, **HARMLESS), spare(setting, **HARMLESS)
     design, setting = where_legal(allowed, (design, setting), tame)
-    found = laws.steady(law_of(setting), design, pressed(design, setting), steps, tolerance)
-    return finite_if_ok(_response(found, allowed, touched))
+    effective = pressed(design, setting)
+    found = laws.steady(law_of(setting), design, effective, steps, tolerance)
+    # laws count friction by the coefficient at this velocity
+    found = found._replace(drag=found.drag * (effective.friction / setting.friction))
+    return finite_if_ok(_response(found, laws.flight_share(effective), allowed, touched))
 
 
-def _response(found: Steady, allowed: Array, touched: Array) -> Response:
+def _response(found: Steady, flight: Array, allowed: Array, touched: Array) -> Response:
     """The answer; what is refused has NaN derivatives by all that it was `touched` by, in reverse mode too."""
     outcome = jnp.where(found.converged, code(RESULTS.successful), code(RESULTS.not_converged))
     outcome = jnp.where(found.stalled, code(RESULTS.stalled), outcome)
@@ -131,6 +143,7 @@ def _response(found: Steady, allowed: Array, touched: Array) -> Response:
         friction_ratio=found.drag + blank(usable),
         sliding_velocity=jnp.where(still, at_rest, moving),
         critical_velocity=found.critical + blank(allowed),
+        flight_share=flight + blank(allowed),
         result=from_code(outcome),
         residual=found.residual,
         margin=jax.lax.stop_gradient(found.margin + blank(usable)),

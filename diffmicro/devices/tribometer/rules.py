@@ -1,6 +1,6 @@
 """What fields of Design and Setting have to keep together."""
 
-from diffmicro.devices.tribometer.design import LAWS, Design, Setting, law_of
+from diffmicro.devices.tribometer.design import LAWS, MOST_VIBRATION, Design, Setting, law_of
 from diffmicro.devices.tribometer.lumped import longest
 from diffmicro.rules import Rule
 
@@ -30,13 +30,33 @@ RULES = (
         ),
     ),
     Rule(
-        lambda d, s: s.vibration_length is None or s.vibration_length <= longest(d, s),
+        lambda d, s: s.vibration_length is None or s.vibration_length <= _most(s) * longest(d, s),
         lambda d, s: (
             f"Setting.vibration_length = {s.vibration_length} m is not allowed; it has to be at most "
-            f"{float(longest(d, s)):.4g} m, where the probe lifts off. Press harder or vibrate less."
+            f"{_most(s) * float(longest(d, s)):.4g} m. At {float(longest(d, s)):.4g} m is where the probe lifts "
+            "off. Press harder or vibrate less."
+        ),
+    ),
+    Rule(
+        lambda _, s: s.vibration_length is not None or s.force_ratio <= _most(s),
+        lambda _, s: (
+            f"Setting.force_ratio = {s.force_ratio} is not allowed with law = mdr; it has to be at most 1, where "
+            "the probe lifts off. Take law=coulomb, which goes on without contact, or vibrate less."
+        ),
+    ),
+    Rule(
+        lambda _, s: s.fast_friction is None or s.sliding_velocity is not None,
+        lambda _, s: (
+            f"Setting.fast_friction = {s.fast_friction} needs sliding_velocity: where friction falls, one drag "
+            "has several velocities. Give sliding_velocity instead of drag_ratio."
         ),
     ),
 )
+
+
+def _most(setting: Setting) -> float:
+    """Largest force ratio: springs do not follow a probe that is off."""
+    return 1.0 if law_of(setting) == "mdr" else MOST_VIBRATION
 
 
 def check_law(where: str, design: Design, setting: Setting) -> None:
@@ -53,6 +73,7 @@ def check_law(where: str, design: Design, setting: Setting) -> None:
 
 
 HARMLESS = dict(
-    drag_ratio=0.75, sliding_velocity=1e-3, vibration_length=1e-7, tip_radius=1e-5, roughness=1e-6
-)
+    drag_ratio=0.75, sliding_velocity=1e-3, vibration_length=1e-7, tip_radius=1e-5, roughness=1e-6,
+    fast_friction=0.4,
+)  # fmt: skip
 """What is imposed in lanes that have to end."""

@@ -44,14 +44,14 @@ def simulate(
     points = whole_number("points", points, 512, 4, 10**6)
     design, setting = as_arrays((design, setting))
     response = respond(design, setting, steps=steps)
+    slow = setting.friction
     setting = pressed(design, setting)
+    drag = response.friction_ratio * (slow / setting.friction)
     law = law_of(setting)
     count = steps + steps % 2 if law == "mdr" else points
     shares = np.arange(count + 1) / count
     unit = laws.velocity_unit(law, design, setting)
-    found = path(
-        law, design, setting, response.friction_ratio, response.sliding_velocity / unit, shares
-    )
+    found = path(law, design, setting, drag, response.sliding_velocity / unit, shares)
     omega = 2 * np.pi * setting.frequency
     return Trajectory(
         time=jnp.asarray(shares) / setting.frequency,

@@ -18,7 +18,7 @@ from diffmicro.devices.tribometer import inplane, tip
 from diffmicro.devices.tribometer import motion as springs
 from diffmicro.devices.tribometer.design import Design, Setting
 from diffmicro.devices.tribometer.lumped import indentation, moduli, profile_of
-from diffmicro.mechanics import friction_control
+from diffmicro.mechanics import friction_control, lift_off
 from diffmicro.nonsmooth.bracketed import rising_root
 
 
@@ -144,24 +144,52 @@ def _push(design: Design, setting: Setting) -> Scalar:
 
 
 def _coulomb(design: Design, setting: Setting) -> Law:
-    """Slip by its duration, see `reference.friction_control`."""
+    """Slip by its duration, see `mechanics.friction_control`; with flight, `mechanics.lift_off`."""
     ratio = jnp.asarray(setting.force_ratio)
     one = jnp.ones_like(ratio)
     longest = 2 * jnp.pi * one
+    flies = ratio > 1
+    # lanes of either kind calculate both, each on numbers that make sense to it
+    lifted = jnp.where(flies, ratio, 2.0)
+    ratio = jnp.where(flies, 1.0, ratio)
 
     def velocity(drag: Scalar) -> Answer:
-        share = (drag - (1 - ratio)) / ratio
+        flight = lift_off.slip(jnp.where(flies, drag, 0.5), lifted)
+        return _either(flies, _exact(flight.mean() / lifted, flight.missed()), held_velocity(drag))
+
+    def drag(velocity: Scalar) -> Answer:
+        wanted = jnp.where(flies, velocity, 0.1)
+        flight = lift_off.drag_at(wanted * lifted, lifted)
+        missed = lift_off.mean_velocity(flight, lifted) / (wanted * lifted) - 1
+        return _either(flies, _exact(flight, missed), held_drag(velocity))
+
+    def held_velocity(drag: Scalar) -> Answer:
+        share = jnp.where(flies, 0.5, (drag - (1 - ratio)) / ratio)
         duration = rising_root(_share, share, 0 * one, longest)
         missed = friction_control.slip_share(duration) / share - 1
         return _exact(friction_control.slip_velocity(duration), missed)
 
-    def drag(velocity: Scalar) -> Answer:
+    def held_drag(velocity: Scalar) -> Answer:
+        velocity = jnp.where(flies, 0.5, velocity)
         duration = rising_root(root_of_mean, velocity, 0 * one, longest)
         missed = friction_control.slip_velocity(duration) - velocity
         return _exact(1 - ratio + ratio * friction_control.slip_share(duration), missed)
 
     unit = velocity_unit("coulomb", design, setting)
-    return Law(unit, 1 - ratio, one, one, one, velocity, drag)
+    critical = jnp.where(flies, lift_off.critical_velocity(lifted) / lifted, one)
+    return Law(unit, 1 - ratio, one, critical, critical, velocity, drag)
+
+
+def _either(first: Array, one: Answer, other: Answer) -> Answer:
+    return jax.tree.map(lambda a, b: jnp.where(first, a, b), one, other)
+
+
+def flight_share(setting: Setting) -> Array:
+    """Share of the period without contact."""
+    ratio = jnp.asarray(setting.force_ratio)
+    flies = (ratio > 1) & (setting.direction == "oop")
+    half = lift_off.contact_half(jnp.where(flies, ratio, 2.0))
+    return jnp.where(flies, 1 - half / jnp.pi, 0.0)
 
 
 def _share(duration: Scalar, share: Scalar) -> Scalar:

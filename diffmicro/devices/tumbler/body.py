@@ -1,9 +1,11 @@
 """What of a tumbler's design and setting its motion depends on: outline, body, and numbers in natural units."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax import Array
 
 from diffmicro.devices.tumbler.design import Design, Setting
 from diffmicro.devices.tumbler.motion import TumblerMotion
@@ -164,10 +166,19 @@ def lump(design: Design, setting: Setting) -> tuple[TumblerMotion, Units]:
         numbers["brake"] = drag[1][0] * rate / (time * force * length)
     dtype = jnp.result_type(float, *numbers.values())
     numbers = {name: jnp.asarray(number, dtype) for name, number in numbers.items()}
-    # The motion is looked at just before the lying robot is lifted: that late it has come to rest.
-    hold = numbers["ahead"][0] * (numbers["press"] + numbers["face_pull"][0])
-    hold = hold + (numbers["below"][0] + numbers["radius"][0]) * numbers["slope"]
-    held = jnp.clip(hold / jnp.where(numbers["torque"] > 0, numbers["torque"], 1.0), 0.0, 1.0)
-    phase = jax.lax.stop_gradient(LATE * jnp.arcsin(held))
-    motion = TumblerMotion(**numbers, count=outline.count, phase=phase)
+    motion = TumblerMotion(**numbers, count=outline.count, phase=jnp.zeros((), dtype))
+    # Which instant a period starts at does not matter to it, so that has no derivative here.
+    motion = replace(motion, phase=jax.lax.stop_gradient(first_phase(motion)))
     return motion, Units(length, time, velocity)
+
+
+def first_phase(motion: TumblerMotion) -> Array:
+    """Angle from the magnetization of the lying robot to the field at the time zero.
+
+    The motion is looked at just before the lying robot is lifted: that late it has come to rest.
+    """
+    hold = motion.ahead[0] * (motion.press + motion.face_pull[0])
+    hold = hold + (motion.below[0] + motion.radius[0]) * motion.slope
+    lifts = (hold < motion.torque) & (hold > 0)
+    angle = jnp.arcsin(jnp.where(lifts, hold / jnp.where(lifts, motion.torque, 1.0), 0.0))
+    return LATE * jnp.where(lifts, angle, jnp.where(hold > 0, 0.5 * jnp.pi, 0.0))

@@ -32,6 +32,9 @@ from diffmicro.dynamics.system import Numerics
 ORDER, LIMIT = 8, 30000
 """Order of the Taylor series, and the most advances per half turn of the field."""
 
+STATE_SIZE = 5
+"""Numbers of a state that is handed on; all zero: at rest."""
+
 CLOSE = 1e-9
 """Distance in natural units at which a state has returned."""
 
@@ -57,7 +60,7 @@ def drift_of(
     """The steady motion and its mean speed, differentiable."""
     q, unravel = ravel_pytree((design, setting))
     if start is None:
-        start = jnp.zeros(5, q.dtype)
+        start = jnp.zeros(STATE_SIZE, q.dtype)
     close = max(CLOSE, 200 * float(jnp.finfo(q.dtype).eps))
     mapped = _period_map(unravel, steps)
     tolerance = tolerance.astype(q.dtype)

@@ -1,20 +1,23 @@
 """The planar motion of a tumbler as a path to look at: positions in SI at all steps and events."""
 
+from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
-from diffmicro.devices.tumbler.body import body_of, lump, outline_of
+from diffmicro.devices.tumbler.body import body_of, first_phase, lump, outline_of
 from diffmicro.devices.tumbler.design import Design, Setting
 from diffmicro.devices.tumbler.drift import LIMIT, ORDER
 from diffmicro.devices.tumbler.motion import TumblerMotion
 from diffmicro.devices.tumbler.state import FACE, FLIGHT, PIECE, State
 from diffmicro.dynamics.hybrid import run, trace
 from diffmicro.dynamics.system import Numerics
+
+TOLERANCE = 1e-10
+"""Of the steps, in natural units."""
 
 
 class Trajectory(NamedTuple):
@@ -39,35 +42,30 @@ class Trajectory(NamedTuple):
     energy: Annotated[Any, "J"]
 
 
-def follow(
-    design: Design, setting: Setting, half_turns: int, start: Array, steps: int, tolerance: float
-) -> Trajectory:
-    """The path over a number of half turns of the field. Its size is measured first, so values must be known."""
-    count = int(_advances(design, setting, start, half_turns, steps, tolerance))
-    size = 1 << max(count, 1).bit_length()
-    path = _follow(design, setting, start, half_turns, steps, tolerance, size)
-    return jax.tree.map(lambda x: np.asarray(x)[:count], path)
-
-
 def _begin(start: Array) -> State:
     zero = jnp.zeros_like(start[0])
     return State(start[0], start[1], start[2], start[3], start[4], zero, zero)
 
 
 @eqx.filter_jit
-def _advances(design, setting, start, half_turns: int, steps: int, tolerance: float) -> Array:
+def count_advances(
+    design: Design, setting: Setting, start: Array, half_turns: int, steps: int
+) -> Array:
+    """How many steps and events a number of half turns of the field takes."""
     motion, _ = lump(design, setting)
-    numerics = Numerics(steps, ORDER, LIMIT, tolerance)
+    numerics = Numerics(steps, ORDER, LIMIT, TOLERANCE)
     return run(motion, _begin(start), half_turns, numerics).advances
 
 
 @eqx.filter_jit
-def _follow(
-    design, setting, start, half_turns: int, steps: int, tolerance: float, size: int
+def follow(
+    design: Design, setting: Setting, start: Array, half_turns: int, steps: int, advances: int
 ) -> Trajectory:
+    """The path over a number of half turns of the field, differentiable in both modes."""
     motion, units = lump(design, setting)
-    numerics = Numerics(steps, ORDER, LIMIT, tolerance)
-    _, path = trace(motion, _begin(start), half_turns, numerics, advances=size)
+    motion = replace(motion, phase=first_phase(motion))  # with its derivative: this is a transient
+    numerics = Numerics(steps, ORDER, LIMIT, TOLERANCE)
+    _, path = trace(motion, _begin(start), half_turns, numerics, advances=advances)
     state, mode = path.state, path.mode
     h, ahead = jax.vmap(motion.lever)(mode.piece, state.roll)
     rolled = jax.vmap(lambda piece, roll: _rolled(motion, piece, roll))(mode.piece, state.roll)

@@ -11,7 +11,7 @@ from diffmicro._device import Method, method_named
 from diffmicro.devices.tumbler import implicit
 from diffmicro.devices.tumbler.body import body_of, outline_of
 from diffmicro.devices.tumbler.design import Design, Setting
-from diffmicro.devices.tumbler.drift import critical_incline, drift_of, stall_field
+from diffmicro.devices.tumbler.drift import STATE_SIZE, critical_incline, drift_of, stall_field
 from diffmicro.devices.tumbler.rules import HARMLESS, RULES
 from diffmicro.devices.tumbler.steady import Observed
 from diffmicro.dynamics.window import share
@@ -101,6 +101,12 @@ TURNS_OVER = 0.02
 def nearby(response: Response, tolerance: Array | float) -> dict:
     """Arguments of `respond` for a neighbor of a known motion, quickly: what certificates ask for."""
     return dict(start=response.state, window=96, tolerance=tolerance, throw=False)
+
+
+def afresh(design: Design, setting: Setting) -> dict:
+    """Arguments of `respond`, those of `nearby`, where nothing is known yet: at rest on the ground."""
+    del setting
+    return dict(start=jnp.zeros(STATE_SIZE, jnp.asarray(design.length).dtype))
 
 
 def respond(
