@@ -43,7 +43,7 @@ test: $(READY)
 	$(RUN) -m pytest -n 2 --dist loadfile $(ARGS)
 
 test-all: peers
-	$(RUN) -m pytest -m "slow or not slow" $(ARGS)
+	$(RUN) -m pytest -n 2 --dist loadfile -m "slow or not slow" $(ARGS)
 
 fuzz: $(READY)
 	$(RUN) -m tests.fuzz $(ARGS)
