@@ -59,8 +59,12 @@ def test_contract(trial, check):
     check(trial)
 
 
+OTHER_LANE = 8 * np.finfo(float).eps
+"""What the place in a batch may change, relative: a few roundings, where a loop's last lanes are not in a vector."""
+
+
 def test_numbers_are_those_stored(trial):
-    """Values, derivatives and statuses of five points (`tests/regression`), and to the bit in another order."""
+    """Values, derivatives and statuses of five points (`tests/regression`), and again in another order."""
     label = trial.device.name
     if label not in OWN:
         return
@@ -70,8 +74,11 @@ def test_numbers_are_those_stored(trial):
     assert not told, "\n".join([*told, stored.REMEDY])
     order = np.array([3, 0, 4, 1, 2])
     again = regression.answers(trial, trial.lanes, at[order])
+    assert [again["status"][i] for i in np.argsort(order)] == list(here["status"])
     for name, values in here.items():
-        np.testing.assert_array_equal(again[name], np.asarray(values)[order], err_msg=name)
+        if name != "status":
+            there = np.asarray(values)[order]
+            np.testing.assert_allclose(again[name], there, rtol=OTHER_LANE, atol=0, err_msg=name)
 
 
 LONG = {

@@ -106,7 +106,6 @@ COUNTED = [
     (search, "budget"),
     (search, "seed"),
     (search, "lanes"),
-    (lambda **given: search(method="cma", **given), "population"),
     (lambda **given: random_search(PROBLEM, **{"count": 3, **given}), "count"),
     (lambda **given: random_search(PROBLEM, 3, **given), "seed"),
     (

@@ -17,7 +17,7 @@ Left out: a normal force that varies (use springs).
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -66,6 +66,9 @@ class Masing(eqx.Module):
     stiffness: Scalar
     presliding: Scalar
     memory: int = eqx.field(static=True)
+
+    jumps: ClassVar[bool] = False
+    """Whether force jumps where the rate does."""
 
     def rest(self) -> Memory:
         """A contact that was never moved."""

@@ -13,6 +13,8 @@ it is Carter's contact of a driven wheel in the manner of the MDR. Left out: spi
 sphere is no circle; that a point on a circle rises by w^2/2R, which is 1e-5 of the indentation here.
 """
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax.numpy as jnp
 from jax import Array
@@ -34,6 +36,9 @@ class RollingSprings(eqx.Module):
     outline: Outline
     presliding: Scalar
     roll: Scalar
+
+    jumps: ClassVar[bool] = False
+    """Whether force jumps where the rate does."""
 
     def at(self, way: Scalar) -> Springs:
         """The springs after the surface has gone a way."""

@@ -15,6 +15,8 @@ the share `dynamic` of it and sticks again. That law has no limit of small steps
 Left out: torsion, sliding across the direction of u, coupling of springs.
 """
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -34,6 +36,9 @@ class Springs(eqx.Module):
     limits: Float[Array, "... n"]
     stiffness: Float[Array, "... n"]
     dynamic: Array | None = None
+
+    jumps: ClassVar[bool] = False
+    """Whether force jumps where the rate does."""
 
     def rest(self) -> Float[Array, "... n"]:
         """Deflections without load."""

@@ -120,7 +120,7 @@ class Motion(eqx.Module):
 
     def _jumped(self, run: "Run", moves: Pair, h: Scalar) -> "Run":
         """At the start of a step, where the drive's rate jumps, and viscous forces with it."""
-        if not any(getattr(law, "jumps", False) for law in self.laws):
+        if not any(law.jumps for law in self.laws):
             return run
         forces = self._forces(
             run.contacts, (run.velocity - moves[0] / h, run.velocity - moves[1] / h)

@@ -7,6 +7,7 @@ the smallest normal force, in plane where cos wt is zero.
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -60,8 +61,7 @@ def _flight(ratio: Scalar, drag: Scalar, velocity: Scalar, phase: Array) -> Path
     """Above a force ratio of 1, where the probe is off for a part of the period around its start."""
     critical = lift_off.critical_velocity(ratio) / ratio
     slip = lift_off.slip(jnp.minimum(drag, 1.0), ratio)
-    if velocity >= critical:
-        slip = slip._replace(end=slip.start)  # which never ends
+    slip = slip._replace(end=jnp.where(velocity >= critical, slip.start, slip.end))  # or never ends
     from_start = jnp.mod(phase + jnp.pi - slip.start, 2 * jnp.pi)
     slips = from_start < 2 * jnp.pi + slip.end - slip.start
     speed = slip.speed(slip.start + from_start) / ratio + jnp.maximum(velocity - critical, 0.0)
@@ -72,8 +72,21 @@ def _flight(ratio: Scalar, drag: Scalar, velocity: Scalar, phase: Array) -> Path
 
 
 def _coulomb(setting: Setting, drag: Scalar, velocity: Scalar, phase: Array) -> Path:
-    if setting.force_ratio > 1:
-        return _flight(jnp.asarray(setting.force_ratio), drag, velocity, phase)
+    ratio = jnp.asarray(setting.force_ratio, phase.dtype)
+    lifts = ratio > 1
+    above, below = (
+        jnp.where(lifts, ratio, 2.0),
+        jnp.where(lifts, 1.0, ratio),
+    )  # harmless for the other
+    return jax.tree.map(
+        lambda flying, pressed: jnp.where(lifts, flying, pressed),
+        _flight(above, drag, velocity, phase),
+        _pressed(below, drag, velocity, phase),
+    )
+
+
+def _pressed(ratio: Scalar, drag: Scalar, velocity: Scalar, phase: Array) -> Path:
+    """Up to a force ratio of 1, where the probe is always in contact."""
     held = jnp.minimum(velocity, 1.0)  # from the critical velocity on the slip never ends
     duration = rising_root(models.root_of_mean, held, 0 * held, 2 * jnp.pi * jnp.ones_like(held))
     start = friction_control.slip_start(duration)
@@ -91,7 +104,7 @@ def _coulomb(setting: Setting, drag: Scalar, velocity: Scalar, phase: Array) -> 
     whole = travelled(duration)
     extra = velocity - held
     displacement = travelled(into) + turns * whole - travelled(jnp.pi - start) + extra * phase
-    load = 1 - setting.force_ratio * jnp.cos(phase)
+    load = 1 - ratio * jnp.cos(phase)
     friction = jnp.where(slips, load, drag)
     return Path(displacement, speed + extra, load, friction, 1.0 * ~slips)
 
@@ -100,21 +113,28 @@ def _mdr(
     numbers: springs.Dragged, velocity: Scalar, critical: Scalar, steps: int, phase: Array
 ) -> Path:
     load = 1 - numbers.force_ratio * jnp.cos(phase)
-    if velocity >= critical:
+
+    def slides() -> Path:
         lead = numbers.kappa * numbers.force_ratio
         speed = velocity + lead * jnp.sin(phase)
         moved = velocity * phase + lead * (1 - jnp.cos(phase))
         return Path(moved, speed, load, load, jnp.zeros_like(phase))
-    tolerance = jnp.asarray(springs.tolerance_of(velocity.dtype), velocity.dtype)
-    state = springs.dragged_velocity(numbers, steps, tolerance).state
-    _, motion = springs.period(state, numbers, steps)
-    moved, speed, friction, sticking = (
-        jnp.concatenate([jnp.asarray(first)[None], values])
-        for first, values in zip(
-            (0 * state[0], state[0], motion.friction[-1], motion.sticking[-1]), motion, strict=True
+
+    def sticks() -> Path:
+        tolerance = jnp.asarray(springs.tolerance_of(velocity.dtype), velocity.dtype)
+        state = springs.dragged_velocity(numbers, steps, tolerance).state
+        _, motion = springs.period(state, numbers, steps)
+        moved, speed, friction, sticking = (
+            jnp.concatenate([jnp.asarray(first)[None], values])
+            for first, values in zip(
+                (0 * state[0], state[0], motion.friction[-1], motion.sticking[-1]),
+                motion,
+                strict=True,
+            )
         )
-    )
-    return Path(moved, speed, load, friction, sticking)
+        return Path(moved, speed, load, friction, sticking)
+
+    return jax.lax.cond(velocity >= critical, slides, sticks)
 
 
 def _walk(kappa: Scalar, drag: Scalar, velocity: Scalar, phase: Array) -> Path:
