@@ -60,7 +60,7 @@ def test_contract(trial, check):
 
 
 OTHER_LANE = 8 * np.finfo(float).eps
-"""What the place in a batch may change, relative: a few roundings, where a loop's last lanes are not in a vector."""
+"""What the place in a batch may change, relative: a few roundings where the last lanes fill no vector."""
 
 
 def test_numbers_are_those_stored(trial):
