@@ -79,9 +79,9 @@ def test_flight_is_that_of_an_integration_with_events(ratio, drag):
 @pytest.mark.slow
 def test_flight_begins_without_a_jump_and_ends_at_the_critical_velocity():
     """Value and slope go through a ratio of 1; from the critical velocity on all friction is there."""
-    at, beyond = (respond(force_ratio=r, drag_ratio=0.5) for r in (1.0, 1.0 + 1e-6))
+    at, beyond = (respond(force_ratio=r, drag_ratio=0.5) for r in (1.0, 1.0 + 1e-7))
     assert float(at.flight_share) == 0 < float(beyond.flight_share) < 1e-3
-    assert float(beyond.sliding_velocity) == pytest.approx(float(at.sliding_velocity), rel=1e-5)
+    assert float(beyond.sliding_velocity) == pytest.approx(float(at.sliding_velocity), rel=3e-6)
     slopes = [
         judged(("force_ratio",), "sliding_velocity", force_ratio=r, drag_ratio=0.5)[1]
         for r in (0.9999, 1.0001)
