@@ -81,6 +81,11 @@ class Process:
         rules = self.of(layer)
         return rules.etch_bias if rules else 0.0
 
+    @property
+    def scatters(self) -> bool:
+        """Whether the etch of any layer does."""
+        return any(rules.etch_scatter for _, rules in self.layers)
+
     def unknown(self, layers: tuple[Layer, ...]) -> tuple[str, ...]:
         """Names in the rules that none of these layers has."""
         own = {text for layer in layers for text in (layer.name, str(layer.number))}
