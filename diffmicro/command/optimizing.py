@@ -24,6 +24,7 @@ from diffmicro.command.ruling import (
     check_layers,
     is_rule,
     layers_of,
+    print_narrow,
     process_of,
     rule_texts,
 )
@@ -96,6 +97,7 @@ def run_optimize(
     if process is not None and result.feasible:
         best = words.point(module, {**result.optimized.design, **result.optimized.setting})
         check_drawn(module, best.design, layout, process)
+        print_narrow(console(stderr=True), module, process, best.design, layout)
     if around:
         limits, parts = (None, None) if counted is None else (counted.limits, counted.parts)
         study["surroundings"] = surroundings_of(result, deviating, limits, parts)

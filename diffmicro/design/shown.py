@@ -43,4 +43,4 @@ def per(unit: str, below: str) -> str:
     above = "1" if unit in ("", "-") else unit
     if below in ("", "-"):
         return above
-    return f"{above} / ({below})" if " " in below else f"{above} / {below}"
+    return f"{above} / ({below})" if set(" /") & set(below) else f"{above} / {below}"

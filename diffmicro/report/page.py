@@ -221,8 +221,7 @@ def _repeat(
 ) -> str:
     again = words.repeat_command(device, question, run["config"])
     look = [f"diffmicro evaluate {question.device}", *words.words_of(device, question, "after")]
-    check = [f"diffmicro verify {claimed}"]
-    check += [f"--device path/to/{question.device}"] if ".py:" in question.device else []
+    place = f" --device path/to/{question.device}" if ".py:" in question.device else ""
     rows = [(str(name), str(value)) for name, value in environment.items()]
     process = question.process
     rules = ""
@@ -233,6 +232,6 @@ def _repeat(
         _code("The search again:", again)
         + rules
         + _code("The design after, alone:", look)
-        + _code("Every number above, on another machine:", check)
+        + _code("Every number above, on another machine:", [f"diffmicro verify {claimed}{place}"])
         + _table(("made with", "version"), rows)
     )

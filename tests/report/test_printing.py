@@ -54,7 +54,7 @@ def measured(page, folder, width, printed=False):
         text = text.replace("@media print", "@media all")
     # The window of a browser cannot be narrower than some 500 pixels; a frame can.
     (folder / "inner.html").write_text(text)
-    look = f"border:0;width:{width}px;height:5000px"
+    look = f"border:0;width:{width}px;height:20000px"  # no scroll bar takes room
     frame = f'<body style="margin:0"><iframe src="inner.html" style="{look}"></iframe>'
     asks = "onload = () => document.body.textContent = frames[0].document.body.textContent"
     (folder / "outer.html").write_text(f"<!doctype html>{frame}<script>{asks}</script>")
