@@ -58,6 +58,13 @@ class Parameter(NamedTuple):
         """Whether it is a number, or several, that a response may have a derivative by."""
         return not self.words and not self.whole
 
+    @property
+    def usual(self) -> str:
+        """The default, a number in a unit that reads well."""
+        if isinstance(self.default, float):
+            return readable(self.default, self.unit.split(", ")[0])
+        return str(self.default)
+
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Whether an array of this shape may be the value."""
         return any(
@@ -202,13 +209,6 @@ def range_text(known: Parameter) -> str:
     return f"at most {high:g}" if math.isinf(low) else f"{bottom} and at most {high:g}"
 
 
-def default_text(known: Parameter) -> str:
-    """The default in a unit that reads well."""
-    if isinstance(known.default, float):
-        return readable(known.default, known.unit.split(", ")[0])
-    return str(known.default)
-
-
 def units_of_fields(kind: type) -> dict[str, str]:
     """Units of the fields of a NamedTuple that are written `name: Annotated[Array, "m/s"]`."""
     hints = typing.get_type_hints(kind, include_extras=True)
@@ -251,7 +251,7 @@ def check(where: str, *trees: Any) -> None:
                 raise ValueError(
                     f"{where}: {type(tree).__name__}.{known.name} = {value!r} is not allowed; it has to be "
                     f"{'numbers' if known.size else 'a number'}, not {type(value).__name__}: "
-                    f"{range_text(known)}. The default is {default_text(known)}."
+                    f"{range_text(known)}. The default is {known.usual}."
                 )
             if not known.fits(np.shape(value)):
                 raise ValueError(
@@ -311,7 +311,7 @@ def _complaint(where: str, tree: Any, known: Parameter, value: Any) -> str:
     return (
         f"{where}: {type(tree).__name__}.{known.name} = {value}{unit} is not allowed; "
         f"it has to be {range_text(known)}. {known.meaning[:1].upper()}{known.meaning[1:]}; "
-        f"the default is {default_text(known)}."
+        f"the default is {known.usual}."
     )
 
 

@@ -101,11 +101,10 @@ def run_optimize(
     if around:
         limits, parts = (None, None) if counted is None else (counted.limits, counted.parts)
         study["surroundings"] = surroundings_of(result, deviating, limits, parts)
-    if out is not None and counted is None:
-        _draw(module, problem, out)
-    elif out is not None and counted is not None:
-        for number, one in enumerate(counted.rounds, 1):
-            _draw(module, one.result.problem, out / f"round_{number}")
+    if out is not None:
+        rounds = [] if counted is None else counted.rounds
+        for folder in [out / f"round_{n + 1}" for n in range(len(rounds))] or [out]:
+            _draw(module, response, folder)
     if as_json:
         print(json.dumps(study, allow_nan=False))
     else:
@@ -121,19 +120,18 @@ def _goal_of(goals: Mapping[str, str | None]) -> tuple[str, str]:
     return given[0]
 
 
-def _draw(module: Device, problem: "Problem", out: Path) -> None:
+def _draw(module: Device, response: str, out: Path) -> None:
     """The search as a figure in the run's folder."""
-    from diffmicro.design.shown import with_units
+    from diffmicro.design.shown import LIMIT, with_units
     from diffmicro.report.figures import search_figure
     from diffmicro.report.write import history_of
 
     rows = history_of(out)
     if rows:
-        unit = words.unit_of_response(module, problem.objective.response)
-        limits = {str(c): c.bound for c in problem.constraints if str(c) in rows[0]}
+        unit = words.unit_of_response(module, response)
+        limits = {text: float(text.split()[-1]) for text in rows[0] if LIMIT.fullmatch(text)}
         names = {text: with_units(module, text) for text in limits}
-        figure = search_figure(rows, problem.objective.response, unit, limits, names)
-        figure.savefig(out / "search.png")
+        search_figure(rows, response, unit, limits, names).savefig(out / "search.png")
 
 
 def _problem(

@@ -19,16 +19,7 @@ from diffmicro._device import Device
 from diffmicro.command.files import BadInput, from_files
 from diffmicro.devices import UnknownDevice
 from diffmicro.devices import device as known_device
-from diffmicro.parameters import (
-    Parameter,
-    default_text,
-    describe,
-    entry_of,
-    get,
-    idle,
-    put,
-    range_text,
-)
+from diffmicro.parameters import Parameter, describe, entry_of, get, idle, put, range_text
 from diffmicro.units import UnitError, in_si
 
 NUMERICS = ("method", "steps")
@@ -261,7 +252,7 @@ def one_number(known: Parameter, value: Any, entry: int = 0) -> float:
         found = in_si(value, own) if isinstance(value, str) else float(value)
     except UnitError as problem:
         raise BadInput(
-            f"{known.name} = {value} is not allowed: {problem}. The default is {default_text(known)}."
+            f"{known.name} = {value} is not allowed: {problem}. The default is {known.usual}."
         ) from None
     except (TypeError, ValueError, OverflowError):
         several = isinstance(value, list | tuple) or (isinstance(value, str) and "," in value)
@@ -269,12 +260,12 @@ def one_number(known: Parameter, value: Any, entry: int = 0) -> float:
         raise BadInput(
             f"{known.name} = {value} is not allowed; it has to be one number{unit}"
             f"{', not a vector' if several else ''}: {range_text(known)}. "
-            f"The default is {default_text(known)}."
+            f"The default is {known.usual}."
         ) from None
     if not math.isfinite(found):
         raise BadInput(
             f"{known.name} = {value} is not allowed; it has to be finite: {range_text(known)}. "
-            f"The default is {default_text(known)}."
+            f"The default is {known.usual}."
         )
     return found
 

@@ -5,7 +5,7 @@ what has no name: parts of one piece, both sides of an inner corner. As a design
 that face each other, by less than 80 degrees from straight on. A gap is their distance. A width is the diameter of
 the disc that touches one edge and reaches the other, |d|^2 / (d . n) for the way d and the normal n: of a strip
 its width, of a disc its diameter. So the two sides of a corner sharper than 80 degrees count, with a width or gap
-of zero. Edges inside another part are none. The smallest place of each pair of parts is told.
+of zero. Edges inside another part are none. Told are the corners of each pair of parts, or their smallest place.
 
 Left out: radii between edges that join smoothly, and rules between layers.
 """
@@ -137,14 +137,19 @@ def _below(parts: Sequence[Part], kind: str, bound: float) -> Iterable[Place]:
     for one, other in ((pieces.start[i], pieces.end[j]), (pieces.end[i], pieces.start[j])):
         corner = (np.hypot(*(other - one).T) < SAME * bound) & np.isfinite(values)
         values[corner], at[corner] = 0.0, one[corner]
-    least: dict[tuple[int, int], int] = {}
+    least: dict[tuple[int, ...], int] = {}
     for k in np.flatnonzero(values < (1 - ROUNDED) * bound):
-        first, second = sorted((int(pieces.part[i[k]]), int(pieces.part[j[k]])))
-        if (first, second) not in least or values[k] < values[least[first, second]]:
-            least[first, second] = int(k)
-    for (first, second), k in least.items():
+        pair = sorted((int(pieces.part[i[k]]), int(pieces.part[j[k]])))
+        corner = () if values[k] else np.round(at[k] / (CHORD * bound)).astype(int).tolist()
+        key = (*pair, *corner)
+        if key not in least or values[k] < values[least[key]]:
+            least[key] = int(k)
+    for key, k in least.items():
+        if values[k] and any(other[:2] == key and len(other) > 2 for other in least):
+            continue  # beside a sharp corner everything is narrow
         x, y = at[k]
-        yield (parts[first].name, parts[second].name), float(values[k]), (float(x), float(y))
+        names = parts[key[0]].name, parts[key[1]].name
+        yield names, float(values[k]), (float(x), float(y))
 
 
 def _rings(part: Part, tolerance: float) -> list[np.ndarray]:
