@@ -106,6 +106,8 @@ class Device:
     aliases: other names that people may give a parameter by, see `Alias`; for words of the command line.
     quick: numerics of a search that is cheap in batches and fails where it is not sure; repeated without them.
     lone: numerics that are soonest done for one point, compiling included.
+    hasty: whether one point is soonest done by a program that was compiled without optimization; not where the
+    calculation is long.
     carries: `respond` takes `start`, a `Response.state`.
     branches: `(design, setting, key, start, stop, *, seeds, steps, watch)` -> iterator of branches, or None.
     orbits: `(design, setting, steps)` -> `dynamics.periodic.Periodic`, where the motion is a periodic one of the
@@ -144,6 +146,7 @@ class Device:
     aliases: Mapping[str, Alias] = dataclasses.field(default_factory=dict)
     quick: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     lone: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    hasty: bool = True
     carries: bool = False
     branches: Hook | None = None
     orbits: Hook | None = None

@@ -65,7 +65,7 @@ def _judged(
     device: Device, wrt: tuple[str, ...], of: str, numerics: tuple[tuple[str, Any], ...]
 ) -> Callable[..., Any]:
     function = value_and_gradient(device, wrt=wrt, of=of, **dict(numerics))
-    return jax.jit(function, compiler_options=HASTY)
+    return jax.jit(function, compiler_options=HASTY if device.hasty else {})
 
 
 def boundaries(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> None:
