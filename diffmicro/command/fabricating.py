@@ -79,7 +79,7 @@ def run_tolerances(
         from diffmicro.plot.tolerances import tolerances_figure
 
         tolerances_figure(shown).savefig(plot)
-    print(json.dumps(shown, allow_nan=False)) if as_json else _print(shown)
+    print(json.dumps(shown, allow_nan=False)) if as_json else _print(device, shown)
     return Code.OK
 
 
@@ -169,7 +169,9 @@ def yield_words(found: "Yield", spread: "Scatter") -> dict[str, Any]:
     }
 
 
-def _print(shown: Mapping[str, Any]) -> None:
+def _print(device: Device, shown: Mapping[str, Any]) -> None:
+    from diffmicro.design.shown import with_units
+
     console().print(
         Text(
             f"yield of {shown['device']}: {100 * shown['yield']:.4g} % "
@@ -182,13 +184,12 @@ def _print(shown: Mapping[str, Any]) -> None:
     if shown["causes"]:
         table = Table("bad by", "share of all parts", title="What the bad parts fail by")
         for cause, share in shown["causes"].items():
-            table.add_row(Text(cause), f"{100 * share:.4g} %")
+            table.add_row(Text(with_units(device, cause)), f"{100 * share:.4g} %")
         console().print(table)
     nearest = shown["nearest"]
     if nearest:
-        title = (
-            f"Most probable bad part: {nearest['cause']}, {nearest['distance']:.3g} deviations away"
-        )
+        cause = with_units(device, nearest["cause"])
+        title = f"Most probable bad part: {cause}, {nearest['distance']:.3g} deviations away"
         table = Table("cause", "deviations", title=title)
         for cause, size in nearest["deviations"].items():
             table.add_row(Text(cause), f"{size:+.3g}")

@@ -24,6 +24,7 @@ from diffmicro.command.ruling import (
     check_layers,
     is_rule,
     layers_of,
+    print_narrow,
     process_of,
     rule_texts,
 )
@@ -82,7 +83,7 @@ def run_optimize(
         problem = _problem(module, fixed, ranges, objective, subject, scatter, (process, layout))
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
-    deviating, counted = made.deviating(module), None
+    deviating, counted = made.deviating(module, process, layout), None
     try:
         if made.good is None:
             result = optimize_design(problem, out=out, **options)
@@ -96,15 +97,18 @@ def run_optimize(
     if process is not None and result.feasible:
         best = words.point(module, {**result.optimized.design, **result.optimized.setting})
         check_drawn(module, best.design, layout, process)
+        print_narrow(console(stderr=True), module, process, best.design, layout)
     if around:
         limits, parts = (None, None) if counted is None else (counted.limits, counted.parts)
         study["surroundings"] = surroundings_of(result, deviating, limits, parts)
-    if out is not None and counted is None:
-        _draw(module, problem, out)
+    if out is not None:
+        rounds = [] if counted is None else counted.rounds
+        for folder in [out / f"round_{n + 1}" for n in range(len(rounds))] or [out]:
+            _draw(module, response, folder)
     if as_json:
         print(json.dumps(study, allow_nan=False))
     else:
-        _print(study, response, words.unit_of_response(module, response))
+        _print(study, response, module)
     return OF_SEARCH[study["status"]]
 
 
@@ -116,16 +120,18 @@ def _goal_of(goals: Mapping[str, str | None]) -> tuple[str, str]:
     return given[0]
 
 
-def _draw(module: Device, problem: "Problem", out: Path) -> None:
+def _draw(module: Device, response: str, out: Path) -> None:
     """The search as a figure in the run's folder."""
+    from diffmicro.design.shown import LIMIT, with_units
     from diffmicro.report.figures import search_figure
     from diffmicro.report.write import history_of
 
     rows = history_of(out)
     if rows:
-        unit = words.unit_of_response(module, problem.objective.response)
-        limits = {str(c): c.bound for c in problem.constraints if str(c) in rows[0]}
-        search_figure(rows, problem.objective.response, unit, limits).savefig(out / "search.png")
+        unit = words.unit_of_response(module, response)
+        limits = {text: float(text.split()[-1]) for text in rows[0] if LIMIT.fullmatch(text)}
+        names = {text: with_units(module, text) for text in limits}
+        search_figure(rows, response, unit, limits, names).savefig(out / "search.png")
 
 
 def _problem(
@@ -221,41 +227,46 @@ def _field(key: str) -> str:
     return key.partition("[")[0]
 
 
-def _print(study: dict[str, Any], response: str, unit: str) -> None:
-    page = console()
+def _print(study: dict[str, Any], response: str, device: Device) -> None:
+    from diffmicro.design.shown import per, show, unit_of, with_units
+
+    def value(name: str, number: Any) -> str:
+        return show(device, name, number, 6)
+
+    def price(name: str, number: float | None) -> str:
+        return f"multiplier {_number(number)} {per(unit, unit_of(device, name))}".removesuffix(" 1")
+
+    page, unit = console(), unit_of(device, response)
     table = Table("", "before", "after", box=None)
     before, after = study["published"], study["optimized"]
     for name in study["variables"]:
-        table.add_row(name, _number(before["variables"][name]), _number(after["variables"][name]))
+        table.add_row(name, *(value(name, side["variables"][name]) for side in (before, after)))
     others = {n: c for n, c in study["constraints"].items() if not is_rule(c)}
     named = (constraint["of"] for constraint in others.values())
     for name in dict.fromkeys([response, *named]):
-        table.add_row(name, _number(before["response"][name]), _number(after["response"][name]))
+        table.add_row(name, *(value(name, side["response"][name]) for side in (before, after)))
     page.print(table)
     for name, constraint in others.items():
-        text = f"constraint {name}: value {_number(constraint['value'])}, "
+        of = constraint["of"]
+        text = f"constraint {with_units(device, name)}: value {value(of, constraint['value'])}, "
         if constraint["binds"]:
-            text += f"binds; multiplier {_number(constraint['multiplier'])}"
+            text += f"binds; {price(of, constraint['multiplier'])}"
         else:
-            text += f"slack {_number(constraint['slack'])}"
+            text += f"slack {value(of, constraint['slack'])}"
         page.print(Text(text))
     for line in rule_texts(study["constraints"], response, unit):
         page.print(Text(line))
     for name, bound in study["bounds"].items():
-        page.print(
-            Text(
-                f"{name} is at its bound {_number(bound['bound'])}; multiplier "
-                f"{_number(bound['multiplier'])}"
-            )
-        )
-    certificate = study["certificate"]
-    page.print(Text(f"status: {study['status']}, by {study['method']}. {study['reason']}"))
+        cost = price(name, bound["multiplier"])
+        page.print(Text(f"{name} is at its bound {value(name, bound['bound'])}; {cost}"))
+    certificate, reason = study["certificate"], with_units(device, study["reason"])
+    page.print(Text(f"status: {study['status']}, by {study['method']}. {reason}"))
     page.print(Text(f"gradient there: {certificate['verdict']}. {certificate['reason']}"))
     page.print(f"{study['evaluations']} evaluations in {study['seconds']} s")
-    for line in yield_text(study["yield"], response) if "yield" in study else ():
+    for line in yield_text(device, study["yield"], response) if "yield" in study else ():
         page.print(Text(line))
     for line in surroundings_text(study["surroundings"]) if study.get("surroundings") else ():
-        page.print(Text(line))
+        page.print(Text(with_units(device, line)))
 
 
 def _number(value: Any) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
 from rich.text import Text
 
 from diffmicro._device import Device
@@ -65,6 +66,20 @@ def check_drawn(device: Device, design: Any, layout: Any, process: "Process") ->
         geometry(device, design, layout, process)
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
+
+
+def print_narrow(
+    page: Console, device: Device, process: "Process", design: Any, layout: Any
+) -> None:
+    """The places of a design that break the rules about widths and gaps, by a check of its polygons."""
+    from diffmicro.drawing import narrow_places
+
+    found = narrow_places(device, process, design, layout)
+    if found:
+        many = "1 place breaks" if len(found) == 1 else f"{len(found)} places break"
+        page.print(Text(f"{many} the rules; what is drawn cannot be made by this process:"))
+    for place in found:
+        page.print(Text(f"  {place}"), soft_wrap=True)
 
 
 def is_rule(constraint: Mapping[str, Any]) -> bool:

@@ -252,7 +252,7 @@ def one_number(known: Parameter, value: Any, entry: int = 0) -> float:
         found = in_si(value, own) if isinstance(value, str) else float(value)
     except UnitError as problem:
         raise BadInput(
-            f"{known.name} = {value} is not allowed: {problem}. The default is {known.default}."
+            f"{known.name} = {value} is not allowed: {problem}. The default is {known.usual}."
         ) from None
     except (TypeError, ValueError, OverflowError):
         several = isinstance(value, list | tuple) or (isinstance(value, str) and "," in value)
@@ -260,12 +260,12 @@ def one_number(known: Parameter, value: Any, entry: int = 0) -> float:
         raise BadInput(
             f"{known.name} = {value} is not allowed; it has to be one number{unit}"
             f"{', not a vector' if several else ''}: {range_text(known)}. "
-            f"The default is {known.default}."
+            f"The default is {known.usual}."
         ) from None
     if not math.isfinite(found):
         raise BadInput(
             f"{known.name} = {value} is not allowed; it has to be finite: {range_text(known)}. "
-            f"The default is {known.default}."
+            f"The default is {known.usual}."
         )
     return found
 

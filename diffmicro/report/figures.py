@@ -28,9 +28,14 @@ def embedded(figure: Figure, text: str, width: str = "100%") -> str:
 
 
 def search_figure(
-    history: Sequence[Mapping[str, str]], objective: str, unit: str, limits: Mapping[str, float]
+    history: Sequence[Mapping[str, str]],
+    objective: str,
+    unit: str,
+    limits: Mapping[str, float],
+    names: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Best objective, and what the constraints leave, over evaluations. limits: constraint -> its bound."""
+    """Best objective, and what the constraints leave, over evaluations. limits: constraint -> its bound. names:
+    constraint -> how it is shown."""
     figure = Figure(
         figsize=(7.2, 3.0 if not limits else 4.6 + 0.1 * len(limits)), layout="constrained"
     )
@@ -45,7 +50,9 @@ def search_figure(
     axes[0].set(ylabel=label)
     for name, bound in limits.items():
         left = np.array([float(row[name]) for row in history]) / (abs(bound) or 1.0)
-        axes[1].step(steps, 100 * left, where="post", marker=".", label=name)
+        axes[1].step(
+            steps, 100 * left, where="post", marker=".", label=(names or {}).get(name, name)
+        )
     if limits:
         axes[1].axhline(0, color="black", linewidth=0.8)
         axes[1].set(ylabel="left to the bound [%]")
