@@ -5,6 +5,7 @@ Colors are from the palette of Okabe and Ito, which people with color blindness 
 
 import math
 
+import numpy as np
 from matplotlib.axes import Axes
 
 from diffmicro.units import readable
@@ -14,6 +15,20 @@ PALE, GROUND, INK = "#dfe7ee", "0.86", "0.25"
 
 RATE = 20
 """Frames a second."""
+
+JUMP, STEEPER = 0.2, 4.0
+"""Share of a curve's span, and multiple of both neighboring steps, above which a step is a jump."""
+
+
+def parted(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The points of a line with a gap (NaN) in each jump: two motions are not one curve."""
+    steps = np.abs(np.diff(y))
+    if len(steps) < 2 or not np.any(np.isfinite(y)):
+        return x, y
+    beside = np.fmax(np.append(0.0, steps[:-1]), np.append(steps[1:], 0.0))
+    far = steps > JUMP * (np.nanmax(y) - np.nanmin(y))
+    after = np.flatnonzero(far & (steps > STEEPER * beside) & (beside > 0)) + 1
+    return np.insert(x.astype(float), after, np.nan), np.insert(y.astype(float), after, np.nan)
 
 
 def scale_bar(axes: Axes, at: tuple[float, float], room: float, meters: float = 1.0) -> None:
