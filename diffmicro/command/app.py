@@ -110,9 +110,16 @@ def evaluate(
         Path | None, typer.Option(metavar="FILE.jsonl", help="One point a line: {key: value, ...}.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object for each point.")] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.png",
+            help="With --grad elasticities with verdicts, else the motion (.png, .pdf, .svg).",
+        ),
+    ] = None,
 ) -> int:
     """Responses at one point or at many, with gradients and what these say about themselves."""
-    from diffmicro.command import evaluation, output, words
+    from diffmicro.command import evaluation, output, picturing, words
     from diffmicro.results import FAILURES
 
     start_program(precision)
@@ -125,6 +132,7 @@ def evaluate(
         *words.derivatives(grad, of, module),
     )
     page = output.console()
+    picturing.check(plot, points)
     if points is None:
         answer = evaluation.answer_point(request, given)
         note_cautions(module, words.point(module, given))
@@ -133,6 +141,8 @@ def evaluate(
         else:
             for part in output.answer_tables(request, answer, given):
                 page.print(part)
+        if plot is not None:
+            picturing.draw(request, answer, given, plot)
         if answer.status in FAILURES:
             return Code.NOT_CONVERGED
         return Code.BAD_INPUT if answer.status in ("invalid_input", "out_of_range") else Code.OK
@@ -212,11 +222,12 @@ def sweep(
 def merge(
     files: Annotated[list[Path], typer.Argument(help="What sweep --shard wrote, all parts.")],
     out: TableFile,
+    plot: Figure = None,
 ) -> int:
     """The parts of a sweep as one table, the same as from one program."""
     from diffmicro.command.merging import run_merge
 
-    return run_merge(files, out)
+    return run_merge(files, out, plot)
 
 
 for _name, _command in COMMANDS.items():
@@ -265,7 +276,7 @@ def animate(
     """The device in motion as GIF, MP4 or HTML with a slider, or as a strip of frames in a PNG."""
     from diffmicro.command import words
     from diffmicro.command.output import console
-    from diffmicro.plot import animate as drawing
+    from diffmicro.plot import film
 
     start_program(64)
     module = words.device(device)
@@ -275,7 +286,7 @@ def animate(
     if not out.parent.is_dir():
         raise words.BadInput(f"The folder {out.parent} does not exist.")
     try:
-        drawing.animate(module, point.design, point.setting, out, frames)
+        film.animate(module, point.design, point.setting, out, frames)
     except ValueError as complaint:
         raise words.BadInput(str(complaint)) from None
     console(stderr=True).print(f"The motion of {device} to {out}", soft_wrap=True)

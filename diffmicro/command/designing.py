@@ -124,6 +124,7 @@ def optimize(
         bool, typer.Option(help="Look at ends and tolerances around the optimum.")
     ] = True,
     json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
+    plot: Figure = None,
 ) -> int:
     """The best design within bounds and constraints, by gradients.
 
@@ -153,6 +154,7 @@ def optimize(
         surroundings,
         rules,
         Fabrication(good, scatter or [], common or []),
+        plot,
     )
 
 
@@ -270,6 +272,7 @@ def identify(
     steps: Steps = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="New folder for it.")] = None,
     json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
+    plot: Figure = None,
 ) -> int:
     """Parameters from measurements: estimates, 95 % intervals, what the data do not see."""
     from diffmicro.command.identifying import Options, run_identify
@@ -277,7 +280,9 @@ def identify(
     start_program(64)
     numerics = {"method": method, "steps": steps}
     named = [f"{key}={value}" for key, value in numerics.items() if value is not None]
-    options = Options(free or [], error or [], loss, starts, seed, ignore, upcoming, out, json)
+    options = Options(
+        free or [], error or [], loss, starts, seed, ignore, upcoming, out, json, plot
+    )
     return run_identify(device, data, [*(pairs or []), *named], options)
 
 

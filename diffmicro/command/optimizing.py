@@ -28,6 +28,7 @@ from diffmicro.command.ruling import (
     rule_texts,
 )
 from diffmicro.command.surrounding import surroundings_of, surroundings_text
+from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
 from diffmicro.command.yielding import DEFAULT, Fabrication, yield_plain, yield_text
 
@@ -49,6 +50,7 @@ def run_optimize(
     around: bool = True,
     rules: Path | None = None,
     made: Fabrication = DEFAULT,
+    plot: Path | None = None,
 ) -> int:
     """Solve the problem and show it. `goals`: goal -> response, of which one is given.
 
@@ -58,6 +60,7 @@ def run_optimize(
     from diffmicro.design import Objective, optimize_design
     from diffmicro.fabrication import buildable
 
+    check_figure(plot)
     module = words.device(device)
     known = words.responses(module)
     goal, response = _goal_of(goals)
@@ -101,6 +104,10 @@ def run_optimize(
         study["surroundings"] = surroundings_of(result, deviating, limits, parts)
     if out is not None and counted is None:
         _draw(module, problem, out)
+    if plot is not None:
+        from diffmicro.plot.searches import plot_history
+
+        plot_history(result, words.unit_of_response(module, response)).savefig(plot)
     if as_json:
         print(json.dumps(study, allow_nan=False))
     else:
@@ -118,14 +125,14 @@ def _goal_of(goals: Mapping[str, str | None]) -> tuple[str, str]:
 
 def _draw(module: Device, problem: "Problem", out: Path) -> None:
     """The search as a figure in the run's folder."""
-    from diffmicro.report.figures import search_figure
+    from diffmicro.plot.searches import history_figure
     from diffmicro.report.write import history_of
 
     rows = history_of(out)
     if rows:
         unit = words.unit_of_response(module, problem.objective.response)
         limits = {str(c): c.bound for c in problem.constraints if str(c) in rows[0]}
-        search_figure(rows, problem.objective.response, unit, limits).savefig(out / "search.png")
+        history_figure(rows, problem.objective.response, unit, limits).savefig(out / "search.png")
 
 
 def _problem(

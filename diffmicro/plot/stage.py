@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from diffmicro.units import readable
 
@@ -29,6 +30,13 @@ def parted(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     far = steps > JUMP * (np.nanmax(y) - np.nanmin(y))
     after = np.flatnonzero(far & (steps > STEEPER * beside) & (beside > 0)) + 1
     return np.insert(x.astype(float), after, np.nan), np.insert(y.astype(float), after, np.nan)
+
+
+def figure_of(axes: Axes) -> Figure:
+    """The figure that axes stand in."""
+    figure = axes.get_figure(root=True)
+    assert isinstance(figure, Figure)
+    return figure
 
 
 def scale_bar(axes: Axes, at: tuple[float, float], room: float, meters: float = 1.0) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch, Polygon, Rectangle
+from matplotlib.patches import Polygon, Rectangle
 
 from diffmicro.devices.legs.walker import WALKER
 from diffmicro.plot.stage import BLUE, GREEN, GROUND, INK, ORANGE, pace, scale_bar
@@ -34,8 +34,8 @@ class Gait:
         columns = {name: np.asarray(column) for name, column in path._asdict().items()}
         if not np.isfinite(columns["fore"][-1]):
             raise ValueError(
-                f"{WALKER.name}: the gait has too many contacts to follow it over {BEFORE + SHOWN} periods; there is "
-                "nothing to draw."
+                f"{WALKER.name}: the gait has too many contacts to follow it over {BEFORE + SHOWN} periods; "
+                "there is nothing to draw."
             )
         self.period = period
         self.time = np.linspace(0, SHOWN * period, 801)
@@ -114,10 +114,10 @@ def _robot(axes: Axes, design: Any, gait: Gait, zoom: float, time: float) -> Non
         hip = (side * half + now(gait.body), pad + knee + now(gait.hips[name]))
         hips[name] = hip
         bottom = max(foot[1] - pad, 0.0)
-        axes.add_patch(
-            Rectangle((foot[0] - width, bottom), 2 * width, foot[1] - bottom, facecolor=GREEN if bottom == 0 else "0.8",
-                      edgecolor=INK, linewidth=0.8)
-        )  # fmt: skip
+        look: dict[str, Any] = dict(
+            facecolor=GREEN if bottom == 0 else "0.8", edgecolor=INK, linewidth=0.8
+        )
+        axes.add_patch(Rectangle((foot[0] - width, bottom), 2 * width, foot[1] - bottom, **look))
         axes.plot(*zip(hip, foot, strict=True), color=color, linewidth=6, solid_capstyle="round")
     (x0, y0), (x1, y1) = hips["hind"], hips["fore"]
     corners = [

@@ -18,7 +18,7 @@ from PIL import Image, ImageSequence
 from diffmicro.devices import device, gripper, legs, wrmma
 from diffmicro.plot import gripper as gripper_plot
 from diffmicro.plot import legs as legs_plot
-from diffmicro.plot.animate import animate
+from diffmicro.plot.film import animate
 from diffmicro.plot.states import animation
 
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from diffmicro import value_and_gradient
 from diffmicro.devices import tribometer, wrmma
-from diffmicro.plot.elasticities import elasticities, plot_elasticities
+from diffmicro.plot.bars import elasticities, plot_elasticities
 from diffmicro.plot.stage import RATE, pace, parted, scale_bar
 from diffmicro.plot.wrmma import field_over
 from diffmicro.reasons import VERDICTS
