@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from diffmicro.plot.stage import BLUE, GREEN, INK, ORANGE, PURPLE, figure_of
 from diffmicro.plot.states import Traces
@@ -117,7 +118,7 @@ def plot_contacts(
 
 
 def _legend(axes: Axes, words: Sequence[int]) -> None:
-    handles = [axes.broken_barh([], (0, 0), facecolor=COLORS.get(word, INK)) for word in words]
+    handles = [Patch(facecolor=COLORS.get(word, INK)) for word in words]
     figure = figure_of(axes)
     figure.legend(
         handles, [str(word) for word in words], ncols=len(words), frameon=False, fontsize=8,

@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from diffmicro._device import Device
 from diffmicro.parameters import entry_of, units_of_fields
 from diffmicro.results import message, word
+from diffmicro.units import readable_unit
 
 MOST_PANELS = 8
 """Quantities that are drawn; those after them are left out."""
@@ -32,7 +33,7 @@ def animation(
 ) -> tuple[Figure, Callable[[int], None], int]:
     """Figure, function that draws a frame, number of frames."""
     motion = traces(device, design, setting)
-    time = motion.values
+    time = motion.shown(motion.axis)[0]
     figure = plot_motion(motion, device.title)
     marks = [axes.axvline(time[0], color="#c44e00", linewidth=1.2) for axes in figure.axes]
     at = np.linspace(time[0], time[-1], frames)
@@ -47,14 +48,14 @@ def animation(
 def plot_motion(motion: "Traces", title: str = "", names: Sequence[str] = ()) -> Figure:
     """A panel for each quantity over time. names: of the quantities; the first ones if none is given."""
     names = list(names) or list(motion.columns)[:MOST_PANELS]
-    time = motion.values
+    time, time_label = motion.shown(motion.axis)
     figure = Figure(figsize=(6.4, 1.0 + 1.15 * len(names)), layout="constrained", dpi=100)
     FigureCanvasAgg(figure)
     panels = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
     for name, axes in zip(names, panels, strict=True):
-        _draw(axes, time, motion.values_of(name), motion.label(name))
-    figure.suptitle(title, fontsize=10)
-    panels[-1].set_xlabel(motion.label(motion.axis))
+        _draw(axes, time, *motion.shown(name))
+    figure.suptitle(title, fontsize=9)
+    panels[-1].set_xlabel(time_label)
     panels[-1].set_xlim(time[0], time[-1])
     return figure
 
@@ -70,10 +71,6 @@ class Traces(NamedTuple):
     columns: dict[str, np.ndarray]
     units: dict[str, str]
 
-    def label(self, name: str) -> str:
-        """With its unit."""
-        return f"{name} [{self.units[name]}]" if name in self.units else name
-
     def values_of(self, name: str) -> np.ndarray:
         """Of a quantity; ValueError with those that there are for another name."""
         if name == self.axis:
@@ -82,6 +79,15 @@ class Traces(NamedTuple):
             known = ", ".join((self.axis, *self.columns))
             raise ValueError(f"{name!r} is no quantity of this motion; these are: {known}.")
         return self.columns[name]
+
+    def shown(self, name: str) -> tuple[np.ndarray, str]:
+        """The values in a unit that reads well, and the name with it."""
+        values = self.values_of(name)
+        if name not in self.units:
+            return values, name
+        finite = np.abs(values[np.isfinite(values)])
+        unit = readable_unit(float(finite.max(initial=0.0)), self.units[name])
+        return unit.factor * values, f"{name} [{unit.unit}]" if unit.unit else name
 
     def flag(self, name: str) -> bool:
         """Whether a quantity is true or false, or a small whole number."""
