@@ -1,7 +1,7 @@
 """Motions as pictures: over time, as an orbit, as a phase portrait, as a map of contacts, as a hysteresis loop.
 
 All take the `Traces` of a motion: `traces(device, design, setting)`, or `traces_of(path)` of what `simulate` gave.
-Quantities are named as there. What a motion jumps over at an event, at one instant, is drawn dotted.
+Quantities are named as there. What a motion jumps over at an event is drawn dotted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,15 +12,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from diffmicro.plot.stage import BLUE, GREEN, INK, ORANGE, PURPLE, figure_of
+from diffmicro.plot.stage import BLUE, GREEN, INK, ORANGE, PURPLE, figure_of, jumps
 from diffmicro.plot.states import Traces
 from diffmicro.units import readable_unit
 
 ARROWS = 4
 """Of the direction along a closed curve."""
 
-AT_ONCE = 1e-9
-"""Share of a motion's duration within which two points are of one instant."""
+CLOSED = 0.03
+"""Share of a loop's span by which its ends may be apart."""
 
 COLORS = {0: "0.93", 1: BLUE, -1: ORANGE, 2: GREEN, 3: PURPLE}
 """Of the words of a contact; 0 is none."""
@@ -58,8 +58,12 @@ def plot_hysteresis(motion: Traces, x: str, y: str, axes: Axes | None = None) ->
     axes, along, up = _plane((motion,), x, y, axes)
     _curve(axes, motion, along, up, color=BLUE, linewidth=1.6)
     _arrows(axes, along(motion), up(motion), BLUE)
+    ends = [motion.values_of(name) for name in (x, y)]
+    if any(abs(v[-1] - v[0]) > CLOSED * np.ptp(v) for v in ends):
+        axes.set_title("the curve is not closed, so it has no area", fontsize=9)
+        return figure_of(axes)
     axes.fill(along(motion), up(motion), color=BLUE, alpha=0.12, linewidth=0)
-    area = abs(loop_area(motion.values_of(x), motion.values_of(y)))
+    area = abs(loop_area(*ends))
     unit = " ".join(motion.units.get(name, "-") for name in (y, x))
     if unit == "N m":
         shown = readable_unit(area, "J")
@@ -155,10 +159,10 @@ def _plane(motions: Sequence[Traces], x: str, y: str, axes: Axes | None) -> tupl
 
 def _curve(axes: Axes, motion: Traces, along: Any, up: Any, **look: Any) -> None:
     """A line, dotted over what happens at one instant."""
-    x, y, time = along(motion), up(motion), motion.values
-    jumps = np.flatnonzero(np.diff(time) <= AT_ONCE * max(float(np.ptp(time)), 1e-300))
-    axes.plot(np.insert(x, jumps + 1, np.nan), np.insert(y, jumps + 1, np.nan), **look)
-    for i in jumps:
+    x, y = along(motion), up(motion)
+    events = np.union1d(jumps(x), jumps(y))
+    axes.plot(np.insert(x, events + 1, np.nan), np.insert(y, events + 1, np.nan), **look)
+    for i in events:
         axes.plot(x[i : i + 2], y[i : i + 2], **(look | {"linestyle": ":", "linewidth": 1.0}))
 
 

@@ -21,14 +21,19 @@ JUMP, STEEPER = 0.2, 4.0
 """Share of a curve's span, and multiple of both neighboring steps, above which a step is a jump."""
 
 
-def parted(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The points of a line with a gap (NaN) in each jump: two motions are not one curve."""
+def jumps(y: np.ndarray) -> np.ndarray:
+    """The numbers of the points behind which a curve jumps: a step far above both its neighbors."""
     steps = np.abs(np.diff(y))
     if len(steps) < 2 or not np.any(np.isfinite(y)):
-        return x, y
+        return np.zeros(0, int)
     beside = np.fmax(np.append(0.0, steps[:-1]), np.append(steps[1:], 0.0))
     far = steps > JUMP * (np.nanmax(y) - np.nanmin(y))
-    after = np.flatnonzero(far & (steps > STEEPER * beside) & (beside > 0)) + 1
+    return np.flatnonzero(far & (steps > STEEPER * beside) & (beside > 0))
+
+
+def parted(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The points of a line with a gap (NaN) in each jump: two motions are not one curve."""
+    after = jumps(y) + 1
     return np.insert(x.astype(float), after, np.nan), np.insert(y.astype(float), after, np.nan)
 
 

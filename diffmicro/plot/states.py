@@ -80,6 +80,17 @@ class Traces(NamedTuple):
             raise ValueError(f"{name!r} is no quantity of this motion; these are: {known}.")
         return self.columns[name]
 
+    def part(self, first: float, last: float) -> "Traces":
+        """From one value of the axis to another."""
+        inside = (self.values >= first) & (self.values <= last)
+        columns = {name: column[inside] for name, column in self.columns.items()}
+        return self._replace(values=self.values[inside], columns=columns)
+
+    def also(self, name: str, values: np.ndarray, unit: str) -> "Traces":
+        """With one more quantity, made of the others."""
+        columns, units = self.columns | {name: values}, self.units | {name: unit}
+        return self._replace(columns=columns, units=units)
+
     def shown(self, name: str) -> tuple[np.ndarray, str]:
         """The values in a unit that reads well, and the name with it."""
         values = self.values_of(name)

@@ -55,16 +55,18 @@ def test_a_hysteresis_loop_says_what_a_cycle_takes():
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("place [um]", "force [mN]")
 
 
-def test_an_orbit_dots_what_happens_at_one_instant():
+def test_an_orbit_dots_its_jumps():
     motion = circle()
-    time, force = motion.values.copy(), motion.columns["force"].copy()
-    time[100] = time[99]  # an impact: two points of one instant
-    jumped = motion._replace(values=time, columns=motion.columns | {"force": force})
-    (axes,) = plot.plot_orbit(jumped, "place", "force").axes
+    force = motion.columns["force"].copy()
+    force[100:] -= 2e-3  # an impact
+    (axes,) = plot.plot_orbit(motion.also("force", force, "N"), "place", "force").axes
     whole, dotted = axes.lines[:2]
     assert np.flatnonzero(np.isnan(np.asarray(whole.get_xdata(), float))).tolist() == [100]
     assert dotted.get_linestyle() == ":" and len(np.asarray(dotted.get_xdata())) == 2
     assert len(axes.texts) == 4  # arrows
+    half = motion.part(0.0, 0.5)
+    (axes,) = plot.plot_hysteresis(half, "place", "force").axes
+    assert axes.get_title() == "the curve is not closed, so it has no area" and not axes.patches
 
 
 def test_a_phase_portrait_has_a_line_for_each_start():
