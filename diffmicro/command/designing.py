@@ -37,7 +37,7 @@ def branches(
     steps: Steps = None,
     data: Points = None,
 ) -> int:
-    """Periodic motions followed through folds along one parameter, stable and unstable ones."""
+    """Follow periodic motions along one parameter and around folds, stable and unstable ones."""
     from diffmicro.command.branching import run_branches
 
     start_program(64)
@@ -62,7 +62,7 @@ def boundaries(
     json: Annotated[bool, typer.Option("--json", help="One JSON object a boundary.")] = False,
     plot: Figure = None,
 ) -> int:
-    """The nearest places along a parameter where the device stops doing what it does, and what moves them."""
+    """Find the nearest places along a parameter where the device stops doing what it does; what moves them."""
     from diffmicro.command.limits import run_boundaries
 
     start_program(64)
@@ -82,7 +82,7 @@ def map_motions(
     steps: Steps = None,
     data: Points = None,
 ) -> int:
-    """Where the motions of a device end in the plane of two parameters, and which there are between."""
+    """Map which motions a device has in the plane of two parameters, and where they end."""
     from diffmicro.command.mapping import run_map
 
     start_program(64)
@@ -126,7 +126,7 @@ def optimize(
     json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
     plot: Figure = None,
 ) -> int:
-    """The best design within bounds and constraints, by gradients.
+    """Find the best design within bounds and constraints, by gradients.
 
     It ends ok: an optimum; stopped: better than the start, but no optimum (why is said); not_converged: nothing
     feasible or better (exit code 3). With --yield it ends so only where parts that decided about nothing confirm
@@ -170,7 +170,7 @@ def basins(
     json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
     plot: Figure = None,
 ) -> int:
-    """All motions that starts from a box of states end in, the share of each, and the smallest kicks.
+    """Find all motions that the device settles to from a box of starts, and the kicks that lose the wanted one.
 
     A kick is a sudden change of one state that loses the motion which the setting's own start reaches.
     """
@@ -200,7 +200,7 @@ def tolerances(
     json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
     plot: Figure = None,
 ) -> int:
-    """Share of good parts under tolerances, with its interval, and what the bad ones fail by.
+    """Estimate the share of good parts under tolerances, and what the bad ones fail by.
 
     A good part ends ok and keeps every limit. --rules has the scatter of the etch as a common cause of
     each layer. Without it, --scatter and --common the device's own process is taken.
@@ -218,7 +218,7 @@ def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="An optimization's folder.")],
     out: Annotated[Path, typer.Option(metavar="FILE.html", help="Where to write the page.")],
 ) -> int:
-    """One page about an optimization, for readers who know the device; its claims beside it as JSON."""
+    """Write a page about an optimization, for readers who know the device; its claims beside it as JSON."""
     from diffmicro.command.reporting import run_report
 
     start_program(64)
@@ -233,7 +233,7 @@ def verify(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> int:
-    """The claims of a report calculated again: which hold. Exit code 3 where one does not."""
+    """Calculate the claims of a report again, and say which hold. Exit code 3 where one does not."""
     from diffmicro.command.reporting import run_verify
 
     start_program(64)
@@ -274,7 +274,7 @@ def identify(
     json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
     plot: Figure = None,
 ) -> int:
-    """Parameters from measurements: estimates, 95 % intervals, what the data do not see."""
+    """Find parameters from measurements, with 95 % intervals, and what the data do not see."""
     from diffmicro.command.identifying import Options, run_identify
 
     start_program(64)

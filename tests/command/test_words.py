@@ -221,6 +221,17 @@ def test_units_of_another_dimension_are_refused(given, message):
         words.point(wrmma, given)
 
 
+def test_a_unit_of_the_last_number_alone_is_refused():
+    """It may be meant for all: 250 of them would be meters."""
+    with pytest.raises(words.BadInput, match="only the last number has a unit; give each its own"):
+        words.point(gripper, {"beam_radius": "250,250,250,250um"})
+    found = words.point(gripper, {"tip": "0,1mm", "beam_radius[:]": "250um"}).design
+    np.testing.assert_allclose(found.tip, [0, 1e-3])
+    np.testing.assert_allclose(found.beam_radius, 250e-6)
+    with pytest.raises(words.BadInput, match=r"beam_radius\[:\]=250um sets all alike"):
+        words.point(gripper, {"beam_radius": "250um"})
+
+
 @pytest.mark.parametrize("text", ["margin(frequency_ratio)>3%", "margin(frequency_ratio) >= 0.03"])
 def test_a_margin_is_a_constraint(text):
     found = parse_constraint(text)
