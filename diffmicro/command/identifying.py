@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from diffmicro._device import Device
 from diffmicro._files import replace
 from diffmicro.command import words
+from diffmicro.command.axes import is_range
 from diffmicro.command.codes import OF_SEARCH
 from diffmicro.command.estimates import show, unit_of
 from diffmicro.command.measuring import data_from
@@ -48,13 +49,13 @@ def run_identify(device: str, table: Path, pairs: Sequence[str], options: Option
     check_figure(options.plot)
     module = words.device(device)
     data = data_from(module, table, options.ignore, options.errors)
-    free, ranges = _ranges(module, data, [*options.free, *(p for p in pairs if ":" in p)])
+    free, ranges = _ranges(module, data, [*options.free, *filter(is_range, pairs)])
     if ranges and not options.upcoming:
         raise BadInput(
             f"{', '.join(ranges)}: a column of the data is known, so it cannot be free. A range of it says "
             "where to measure next: add --next."
         )
-    point = _point(module, data, [pair for pair in pairs if ":" not in pair], free)
+    point = _point(module, data, [pair for pair in pairs if not is_range(pair)], free)
     note_cautions(module, point, free)
     asked = dict(loss=options.loss, starts=options.starts, seed=options.seed)
     folder = _folder(module, table, data, free, point, asked, options.out)

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from diffmicro._device import Device
 from diffmicro.command import words
+from diffmicro.command.axes import is_range
 from diffmicro.command.codes import OF_SEARCH
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
@@ -66,10 +67,10 @@ def run_optimize(
     goal, response = _goal_of(goals)
     words.names(response, known, "response")
     # `--free a=1:2 b=3:4`: words with a range are free wherever they stand.
-    ranges = [*free, *(pair for pair in pairs if ":" in pair)]
+    ranges = [*free, *filter(is_range, pairs)]
     if not ranges:
         raise BadInput("Nothing is free: give --free key=low:high.")
-    given_words = words.split([pair for pair in pairs if ":" not in pair])
+    given_words = words.split([pair for pair in pairs if not is_range(pair)])
     process, layout = process_of(rules), None
     if process is not None:
         layout, given_words = words.layout(module, given_words)
