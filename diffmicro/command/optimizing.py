@@ -34,7 +34,7 @@ from diffmicro.command.words import BadInput
 from diffmicro.command.yielding import DEFAULT, Fabrication, yield_plain, yield_text
 
 if TYPE_CHECKING:
-    from diffmicro.design import Objective, Problem, Tolerance
+    from diffmicro.design import Objective, Problem, Result, Tolerance
     from diffmicro.process import Process
 
 
@@ -63,9 +63,8 @@ def run_optimize(
 
     check_figure(plot)
     module = words.device(device)
-    known = words.responses(module)
     goal, response = _goal_of(goals)
-    words.names(response, known, "response")
+    words.names(response, words.responses(module), "response")
     # `--free a=1:2 b=3:4`: words with a range are free wherever they stand.
     ranges = [*free, *filter(is_range, pairs)]
     if not ranges:
@@ -103,12 +102,7 @@ def run_optimize(
     if around:
         limits, parts = (None, None) if counted is None else (counted.limits, counted.parts)
         study["surroundings"] = surroundings_of(result, deviating, limits, parts)
-    if out is not None and counted is None:
-        _draw(module, problem, out)
-    if plot is not None:
-        from diffmicro.plot.searches import plot_history
-
-        plot_history(result, words.unit_of_response(module, response)).savefig(plot)
+    _draw(module, result, out if counted is None else None, plot)
     if as_json:
         print(json.dumps(study, allow_nan=False))
     else:
@@ -124,16 +118,20 @@ def _goal_of(goals: Mapping[str, str | None]) -> tuple[str, str]:
     return given[0]
 
 
-def _draw(module: Device, problem: "Problem", out: Path) -> None:
-    """The search as a figure in the run's folder."""
-    from diffmicro.plot.searches import history_figure
+def _draw(module: Device, result: "Result", out: Path | None, plot: Path | None) -> None:
+    """The search as a figure: in the run's folder with all that it resumed, and in a file."""
+    from diffmicro.plot.searches import history_figure, plot_history
     from diffmicro.report.write import history_of
 
-    rows = history_of(out)
-    if rows:
-        unit = words.unit_of_response(module, problem.objective.response)
+    problem = result.problem
+    unit = words.unit_of_response(module, problem.objective.response)
+    rows = history_of(out) if out is not None else []
+    if out is not None and rows:
         limits = {str(c): c.bound for c in problem.constraints if str(c) in rows[0]}
-        history_figure(rows, problem.objective.response, unit, limits).savefig(out / "search.png")
+        figure = history_figure(rows, problem.objective.response, unit, limits)
+        figure.savefig(out / "search.png")
+    if plot is not None:
+        plot_history(result, unit).savefig(plot)
 
 
 def _problem(
