@@ -11,6 +11,11 @@ from diffmicro.sweep import Interval
 from diffmicro.sweep.grids import points_of
 
 
+def is_range(pair: str) -> bool:
+    """Whether a word is `key=low:high`; `key[:]=value` sets all entries of a vector."""
+    return ":" in pair.partition("=")[2]
+
+
 def grid_axes(module: Device, given: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Words with several values as axes, the others as they are. Every value is checked here."""
     axes: dict[str, Any] = {}

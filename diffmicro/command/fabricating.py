@@ -38,6 +38,7 @@ def run_tolerances(
 ) -> int:
     """Calculate the yield and show it. subject: a device, or the folder of an optimization. rules: file."""
     from diffmicro.fabrication import tolerances
+    from diffmicro.fabrication.scatter import scatter as scattered
     from diffmicro.process import etch_tolerances
 
     check_figure(plot)
@@ -74,11 +75,12 @@ def run_tolerances(
         )
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
-    shown = _plain(device, found, deviating, every, point)
+    spread = scattered(device, point.design, point.setting, deviating)
+    shown = _plain(device, found, deviating, every, spread)
     if plot is not None:
         from diffmicro.plot.tolerances import tolerances_figure
 
-        tolerances_figure(shown).savefig(plot)
+        tolerances_figure(shown, found, spread.causes).savefig(plot)
     print(json.dumps(shown, allow_nan=False)) if as_json else _print(device, shown)
     return Code.OK
 
@@ -123,12 +125,9 @@ def _plain(
     found: "Yield",
     deviating: Sequence[Tolerance],
     limits: Sequence["Constraint"],
-    point: words.Point,
+    spread: "Scatter",
 ) -> dict[str, Any]:
     """What `--json` prints."""
-    from diffmicro.fabrication import scatter
-
-    spread = scatter(device, point.design, point.setting, deviating)
     return {
         "device": device.name,
         **yield_words(found, spread),

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from diffmicro._device import Device
 from diffmicro.command import words
+from diffmicro.command.axes import is_range
 from diffmicro.command.codes import OF_SEARCH
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
@@ -29,11 +30,12 @@ from diffmicro.command.ruling import (
     rule_texts,
 )
 from diffmicro.command.surrounding import surroundings_of, surroundings_text
+from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
 from diffmicro.command.yielding import DEFAULT, Fabrication, yield_plain, yield_text
 
 if TYPE_CHECKING:
-    from diffmicro.design import Objective, Problem, Tolerance
+    from diffmicro.design import Objective, Problem, Result, Tolerance
     from diffmicro.process import Process
 
 
@@ -50,6 +52,7 @@ def run_optimize(
     around: bool = True,
     rules: Path | None = None,
     made: Fabrication = DEFAULT,
+    plot: Path | None = None,
 ) -> int:
     """Solve the problem and show it. `goals`: goal -> response, of which one is given.
 
@@ -59,15 +62,15 @@ def run_optimize(
     from diffmicro.design import Objective, optimize_design
     from diffmicro.fabrication import buildable
 
+    check_figure(plot)
     module = words.device(device)
-    known = words.responses(module)
     goal, response = _goal_of(goals)
-    words.names(response, known, "response")
+    words.names(response, words.responses(module), "response")
     # `--free a=1:2 b=3:4`: words with a range are free wherever they stand.
-    ranges = [*free, *(pair for pair in pairs if ":" in pair)]
+    ranges = [*free, *filter(is_range, pairs)]
     if not ranges:
         raise BadInput("Nothing is free: give --free key=low:high.")
-    given_words = words.split([pair for pair in pairs if ":" not in pair])
+    given_words = words.split([pair for pair in pairs if not is_range(pair)])
     process, layout = process_of(rules), None
     if process is not None:
         layout, given_words = words.layout(module, given_words)
@@ -105,6 +108,10 @@ def run_optimize(
         rounds = [] if counted is None else counted.rounds
         for folder in [out / f"round_{n + 1}" for n in range(len(rounds))] or [out]:
             _draw(module, response, folder)
+    if plot is not None:
+        from diffmicro.plot.searches import plot_history
+
+        plot_history(result, words.unit_of_response(module, response)).savefig(plot)
     if as_json:
         print(json.dumps(study, allow_nan=False))
     else:
@@ -121,9 +128,9 @@ def _goal_of(goals: Mapping[str, str | None]) -> tuple[str, str]:
 
 
 def _draw(module: Device, response: str, out: Path) -> None:
-    """The search as a figure in the run's folder."""
+    """A search as a figure in its folder, with all that it resumed."""
     from diffmicro.design.shown import LIMIT, with_units
-    from diffmicro.report.figures import search_figure
+    from diffmicro.plot.searches import history_figure
     from diffmicro.report.write import history_of
 
     rows = history_of(out)
@@ -131,7 +138,7 @@ def _draw(module: Device, response: str, out: Path) -> None:
         unit = words.unit_of_response(module, response)
         limits = {text: float(text.split()[-1]) for text in rows[0] if LIMIT.fullmatch(text)}
         names = {text: with_units(module, text) for text in limits}
-        search_figure(rows, response, unit, limits, names).savefig(out / "search.png")
+        history_figure(rows, response, unit, limits, names).savefig(out / "search.png")
 
 
 def _problem(

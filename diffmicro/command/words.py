@@ -20,7 +20,7 @@ from diffmicro.command.files import BadInput, from_files
 from diffmicro.devices import UnknownDevice
 from diffmicro.devices import device as known_device
 from diffmicro.parameters import Parameter, describe, entry_of, get, idle, put, range_text
-from diffmicro.units import UnitError, in_si
+from diffmicro.units import UnitError, in_si, last_alone_has_unit
 
 NUMERICS = ("method", "steps")
 """Words beside the fields of Design and Setting: how to calculate."""
@@ -392,6 +392,9 @@ def _array(known: Parameter, value: Any) -> Any:
     rows: Any = value
     if isinstance(value, str):
         lists = [row.split(",") for row in value.split(";")]
+        if last_alone_has_unit([part for row in lists for part in row]):
+            text = "only the last number has a unit; give each its own"
+            raise BadInput(f"{known.name} = {value} is not allowed: {text}.")
         rows = lists[0] if len(lists) == 1 else lists
         rows = rows[0] if rows == [value] else rows
     try:
@@ -416,7 +419,7 @@ def _array(known: Parameter, value: Any) -> Any:
     count = "rows of unlike lengths" if numbers.shape == (0, 0, 0) else count
     raise BadInput(
         f"{known.name} = {value} has {count}; it needs {known.size}: numbers separated by commas, rows "
-        "by semicolons."
+        f"by semicolons{f'; {known.name}[:]={value} sets all alike' if numbers.ndim == 0 else ''}."
     )
 
 

@@ -96,6 +96,11 @@ def drawing(geometry: Geometry, title: str = "") -> Figure:
     return figure
 
 
+def outlines(geometry: Geometry) -> list[np.ndarray]:
+    """The edges of all bodies from above, closed polygons (points, 2) [m]."""
+    return [outer for outer, _, _ in _shapes(geometry, PLAN, 1e-3 * _extent(geometry))]
+
+
 class Note(NamedTuple):
     """A text of the list on the right, and where its line leads."""
 

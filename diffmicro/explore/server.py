@@ -55,7 +55,7 @@ HEADERS = {
 Answer = Callable[[Desk, dict[str, Any], Task, Callable[[dict[str, Any]], None]], None]
 
 ANSWERS: dict[str, tuple[str, Answer]] = {
-    "device": ("quick", looks.device),
+    "device": ("door", looks.device),  # waits for no calculation of the device before
     "curve": ("quick", looks.curve),
     "drawing": ("quick", looks.drawing),
     "motion": ("quick", looks.motion),

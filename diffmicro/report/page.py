@@ -6,9 +6,10 @@ from typing import Any
 
 from diffmicro._device import Device
 from diffmicro.parameters import describe
+from diffmicro.plot.searches import history_figure
 from diffmicro.report import words
 from diffmicro.report.claims import Claim, Question, layout_of
-from diffmicro.report.figures import bars_figure, design_drawing, embedded, search_figure
+from diffmicro.report.figures import bars_figure, design_drawing, embedded
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #1d2329 }
@@ -208,7 +209,8 @@ def _search(
     limits = {f"{of} {sense} {bound:g}": bound for of, sense, bound in question.constraints}
     limits = {name: bound for name, bound in limits.items() if name in history[0]}
     names = {name: words.with_units(device, name) for name in limits}
-    figure = search_figure(history, question.objective, known.unit if known else "-", limits, names)
+    unit = known.unit if known else "-"
+    figure = history_figure(history, question.objective, unit, limits, names)
     return text + embedded(figure, "the search", "80%")
 
 

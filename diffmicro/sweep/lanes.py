@@ -28,8 +28,8 @@ FEW = 256
 """Up to so many points a loop beats compiling a batch (WRMMA on CPU: 5 ms a point against 15 s)."""
 
 HASTY = {"xla_backend_optimization_level": 0}
-"""Options of XLA for one point: compiling takes two thirds of the time, calculating 3 to 20 times as long, which is
-less for most devices."""
+"""Options of XLA for one point: compiling takes two thirds of the time, calculating 3 to 20 times as long, which
+is less for most devices."""
 
 
 class Piece(NamedTuple):
