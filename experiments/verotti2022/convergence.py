@@ -41,7 +41,10 @@ def figure11() -> Outcome:
             "uN",
         ),
         shape(
-            Said("section 5.3", "iterations necessary to achieve convergence grow exponentially"),
+            Said(
+                "section 5.3",
+                "the number of iterations necessary to achieve convergence grows exponentially",
+            ),
             "growth of the logarithm of the iterations per uN, first and last third",
             "grows, and does not slow down",
             ", ".join(f"{n} at {f} uN" for f, n in at.items()),
