@@ -141,30 +141,30 @@ def shaped(stroke: float, period: float) -> Outcome:
         ),
     ]
     paths = [_motion(stroke, share, period, 6) for share in shares]
-
-    def draw(figure: Figure) -> None:
-        axes = figure.subplots()
-        names = ("as it is", f"moved by {SHAPED:.3f} presliding", "moved by u_1, u_2")
-        for name, (time, position) in zip(names, paths, strict=True):
-            # Two periods after the first four, from the turning point on, so that steps are compared without
-            # the transient.
-            late = time >= 4 * period - 0.02 * period
-            axes.plot(
-                1e3 * (time[late] - 4 * period),
-                1e9 * (position[late] - position[late][0]),
-                linewidth=0.8,
-                label=name,
-            )
-        axes.set(xlabel="time [ms]", ylabel="way of the runner [nm]")
-        axes.legend(frameon=False)
-
     data = {
         "shaping": np.array(shares),
         "back_motion": back,
         "residual_vibration": vibration,
         "net_step": step,
     }
-    return Outcome(checks, data, draw)
+    return Outcome(checks, data, lambda figure: _draw_shaped(figure, period, paths))
+
+
+def _draw_shaped(figure: Figure, period: float, paths: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    axes = figure.subplots()
+    names = ("as it is", f"moved by {SHAPED:.3f} presliding", "moved by u_1, u_2")
+    for name, (time, position) in zip(names, paths, strict=True):
+        # Two periods after the first four, from the turning point on, so that steps are compared without
+        # the transient.
+        late = time >= 4 * period - 0.02 * period
+        axes.plot(
+            1e3 * (time[late] - 4 * period),
+            1e9 * (position[late] - position[late][0]),
+            linewidth=0.8,
+            label=name,
+        )
+    axes.set(xlabel="time [ms]", ylabel="way of the runner [nm]")
+    axes.legend(frameon=False)
 
 
 EXPERIMENTS = {
