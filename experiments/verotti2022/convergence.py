@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from experiments.outcome import Outcome, Said, incomparable, number, order, shape
 from experiments.progress import counted
@@ -109,6 +110,7 @@ def figure12() -> Outcome:
         axes = figure.subplots()
         for name, n in counts.items():
             axes.plot(FORCES, n, label=name)
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set(xlabel="F_2y [uN]", ylabel="iterations")
         axes.legend(frameon=False)
 
