@@ -46,15 +46,19 @@ ACCURACY = {"contact_viscosity": 1.5e-2}
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("setting", "doubted"),
+    ("setting", "names", "doubted"),
     [
-        (dict(law="lugre", **FALLING, **VISCOUS), {"stribeck_velocity", "contact_viscosity"}),
+        (
+            dict(law="lugre", **FALLING, **VISCOUS),
+            ("amplitude", *FALLING, *VISCOUS),
+            {"stribeck_velocity", "contact_viscosity"},
+        ),
+        (dict(law="ceim"), ("amplitude", "friction", "preload"), set()),
     ],
-    ids=["viscous"],
+    ids=["viscous", "ceim"],
 )
-def test_elasticities_of_the_step_are_those_of_the_integration(setting, doubted):
+def test_elasticities_of_the_step_are_those_of_the_integration(setting, names, doubted):
     """Against differences 0.5 % to both sides; and the certificate doubts those that are farthest off."""
-    names = ("amplitude", *FALLING, *VISCOUS)
     design, known = given(**setting)
     call = value_and_gradient(stickslip.DEVICE, names, "net_step")
     value, gradient, certificate, _ = call(design, known)
