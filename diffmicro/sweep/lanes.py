@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from diffmicro import _executables
 from diffmicro.results import FAILURES, words
 from diffmicro.sweep.grids import Batch
 from diffmicro.sweep.patience import patient
@@ -99,14 +100,17 @@ def calculate_one(
     *,
     lone: dict[str, Any],
     result_of: Callable[[Any], Any] = lambda response: response.result,
+    name: str | None = None,
 ) -> Piece:
     """`calculate` for a single one-off point: least time to compile and run.
 
     `lone`: numerics for that, tried first. The numbers are those of `calculate` up to rounding.
+    `name`: whatever decides what `build` makes; with it the executable is kept for other processes.
     """
     only = _take((batch.design, batch.setting), 0)
     for numerics in (lone, {}) if lone else ({},):
-        output = _on_host(jax.jit(build(**numerics), compiler_options=HASTY)(*only))
+        known = name and f"{name} {numerics}"
+        output = _on_host(_executables.call(build(**numerics), only, HASTY, known))
         if words(result_of(output)).item() not in FAILURES:
             break
     return Piece(batch.lanes, jax.tree.map(lambda x: x[None], output))
