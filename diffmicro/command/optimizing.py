@@ -35,7 +35,7 @@ from diffmicro.command.words import BadInput
 from diffmicro.command.yielding import DEFAULT, Fabrication, yield_plain, yield_text
 
 if TYPE_CHECKING:
-    from diffmicro.design import Objective, Problem, Result, Tolerance
+    from diffmicro.design import Objective, Problem, Tolerance
     from diffmicro.process import Process
 
 
