@@ -124,13 +124,13 @@ Place = tuple[tuple[str, str], float, tuple[float, float]]
 
 def _below(parts: Sequence[Part], kind: str, bound: float) -> Iterable[Place]:
     """Names of parts, value and place, the smallest of each pair of parts."""
-    from scipy.spatial import cKDTree
+    from scipy.spatial import KDTree
 
     rings = [_rings(part, CHORD * bound) for part in parts]
     pieces = _outside(_cut(rings, bound), rings)
     longest = float(np.max(np.hypot(*(pieces.end - pieces.start).T)))
-    near = cKDTree(pieces.middle).query_pairs(bound + longest, output_type="ndarray")
-    i, j = near.T
+    near = KDTree(pieces.middle).query_pairs(bound + longest, output_type="ndarray")
+    i, j = np.asarray(near).T
     facing = np.sum(pieces.normal[i] * pieces.normal[j], axis=1) < FACING
     i, j = i[facing], j[facing]
     values, at = (_widths if kind == WIDTH else _gaps)(pieces, i, j)

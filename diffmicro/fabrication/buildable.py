@@ -113,7 +113,7 @@ def buildable(
     own in it.
     """
     place = _only_point(problem)
-    deviating = place.device.process if deviating is None else deviating
+    by: Deviating = place.device.process if deviating is None else deviating
     if not 0 < wanted < 1:
         raise ValueError(f"buildable: a yield of {wanted} is not between 0 and 1.")
     parts = whole_number("buildable: parts", parts, None, 200, 10**6)
@@ -121,7 +121,7 @@ def buildable(
     at = {v.name: v.start for v in problem.variables}
     plan = _Plan(of_parts(problem.constraints), _index(_hoped(wanted, parts)), {}, at, around)
     if reserved:
-        plan = plan._replace(reserves=_reserves(problem, plan, deviating))
+        plan = plan._replace(reserves=_reserves(problem, plan, by))
     done: list[Round] = []
     for turn in range(rounds):
         own = options if not done else {"method": _method_after(done[-1].result), "lanes": 1}
@@ -131,13 +131,13 @@ def buildable(
             progress=progress, out=folder, resume=resume and folder is not None and folder.is_dir(),
             **own,
         )  # fmt: skip
-        counts = _counts(result, plan.limits, deviating, wanted, parts, 10 * seed + turn)
+        counts = _counts(result, plan.limits, by, wanted, parts, 10 * seed + turn)
         done.append(Round(plan.index, plan.reserves, result, *counts))
         if progress:
             print(f"round {turn + 1}: {_line(done[-1])}", file=sys.stderr, flush=True)
         if result.status == "interrupted" or _enough(done[-1], wanted):
             break
-        plan = _corrected(problem, plan, done[-1], deviating, wanted, parts)
+        plan = _corrected(problem, plan, done[-1], by, wanted, parts)
     return _chosen(problem, wanted, plan.limits, done)
 
 

@@ -16,6 +16,9 @@ from tests.process.comb import COMB, SILICON
 
 UM = 1e-6
 
+GRIDS = 5
+"""Steps of the grid (0.1 nm): edges up to so long point anywhere, as rounding their ends turns them."""
+
 
 def places(*contours, width="1nm", gap="1nm", joints=(), holes=(), **more):
     """What is narrow in plates of these contours."""
@@ -132,6 +135,8 @@ def marks(db, mask, layer, kind, distance):
     found = check(round(distance / (mask.dbu * UM)), False, metric, 80, None, None, False)
     corners, apart = [], []
     for pair in found.each():
+        if min(pair.first.length(), pair.second.length()) <= GRIDS:
+            continue
         ends = [{(p.x, p.y) for p in (edge.p1, edge.p2)} for edge in (pair.first, pair.second)]
         shared = ends[0] & ends[1]
         corners += [np.array(place) * mask.dbu * UM for place in shared]

@@ -42,7 +42,9 @@ document.body.textContent = JSON.stringify({room, wide, over, blocks: blocks.len
 
 def browse(*words):
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
-    done = subprocess.run([BROWSER, *options, *words], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [str(BROWSER), *options, *words], capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -62,7 +64,8 @@ def measured(page, folder, width, printed=False):
         "--allow-file-access-from-files", "--virtual-time-budget=5000", "--dump-dom",
         "--window-size=1600,5000", (folder / "outer.html").as_uri(),
     )  # fmt: skip
-    return json.loads(html.unescape(re.search(r"\{.*\}", shown, re.S)[0]))
+    (told,) = re.findall(r"\{.*\}", shown, re.S)
+    return json.loads(html.unescape(told))
 
 
 @pytest.fixture(scope="module")
