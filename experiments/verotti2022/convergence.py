@@ -69,9 +69,9 @@ def strategies() -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     for name, (terms, warm) in STRATEGIES.items():
         q, taken, lasted = np.zeros(9), [], []
         for force in FORCES:
-            began = time.perf_counter()
+            began = time.process_time()
             q, count = newton("partial", force, q if warm else np.zeros(9), terms)
-            lasted.append(time.perf_counter() - began)
+            lasted.append(time.process_time() - began)
             taken.append(count)
         counts[name], seconds[name] = np.array(taken), np.array(lasted)
     return counts, seconds

@@ -52,8 +52,8 @@ def test_the_error_is_the_distance_of_the_shapes():
     t = np.linspace(0, 2 * np.pi, 4000, endpoint=False)
     points = 1e-6 * np.stack([300 * np.cos(t) + 12 * np.cos(2 * t), 80 * np.sin(t)], axis=1)
     hull = fit_hull(points, 1e-8)
-    size = 1e6 * np.array([hull.values[n] for n in ("length", "thickness")]) / 2
-    mine = 1e-6 * (rounded(4000, *size, hull.values["exponent"]) - [30.0, -20.0])
+    a, b = (1e6 * hull.values[name] / 2 for name in ("length", "thickness"))
+    mine = 1e-6 * (rounded(4000, a, b, hull.values["exponent"]) - [30.0, -20.0])
     # Outlines are symmetric, so none is nearer than the part of the reach that half a turn reverses, wherever its
     # center is. To first order that part is the 12 um in the direction of the normal, less the center's.
     angles = np.arange(360) * np.deg2rad(1)
