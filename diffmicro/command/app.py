@@ -112,7 +112,7 @@ def evaluate(
     json: Annotated[bool, typer.Option("--json", help="One JSON object for each point.")] = False,
 ) -> int:
     """Responses at one point or at many, with gradients and what these say about themselves."""
-    from diffmicro.command import evaluation, output, words
+    from diffmicro.command import evaluation, files, output, words
     from diffmicro.results import FAILURES
 
     start_program(precision)
@@ -138,7 +138,7 @@ def evaluate(
         return Code.BAD_INPUT if answer.status in ("invalid_input", "out_of_range") else Code.OK
     lines = [
         line if isinstance(line, words.BadInput) else given | dict(line)
-        for line in words.file_points(points)
+        for line in files.file_points(points)
     ]
     with closing(evaluation.answer_points(request, lines)) as answers:
         for number, answer in enumerate(answers, 1):

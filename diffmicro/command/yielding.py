@@ -1,9 +1,10 @@
 """`optimize --yield`: a search whose parts are counted, as plain values and in lines."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from diffmicro._device import Device
+from diffmicro._json import Json, JsonObject
 from diffmicro.command.fabricating import common_of, scatter_of
 from diffmicro.command.surrounding import parts_plain, parts_text
 from diffmicro.command.words import BadInput
@@ -37,7 +38,7 @@ DEFAULT = Fabrication()
 """No yield is wanted, and parts deviate by the process of the device."""
 
 
-def yield_plain(found: "Buildable") -> dict[str, Any]:
+def yield_plain(found: "Buildable") -> JsonObject:
     """What a result says beside its last search."""
     rounds = [
         {
@@ -71,7 +72,7 @@ def yield_plain(found: "Buildable") -> dict[str, Any]:
     }
 
 
-def yield_text(found: Mapping[str, Any], objective: str) -> list[str]:
+def yield_text(found: Mapping[str, Json], objective: str) -> list[str]:
     """The rounds in lines."""
     lines = []
     for number, one in enumerate(found["rounds"], 1):

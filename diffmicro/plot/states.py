@@ -7,17 +7,18 @@ any other from its start.
 
 from collections.abc import Callable
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
 from jax import Array
+from jaxtyping import PyTree
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from diffmicro._device import Device
-from diffmicro.parameters import entry_of, units_of_fields
+from diffmicro.parameters import Fields, entry_of, units_of_fields
 from diffmicro.results import message, word
 
 MOST_PANELS = 8
@@ -28,7 +29,7 @@ MOST_ENTRIES = 4
 
 
 def animation(
-    device: Device, design: Any, setting: Any, frames: int
+    device: Device, design: PyTree, setting: PyTree, frames: int
 ) -> tuple[Figure, Callable[[int], None], int]:
     """Figure, function that draws a frame, number of frames."""
     motion = traces(device, design, setting)
@@ -68,7 +69,7 @@ class Traces(NamedTuple):
         return f"{name} [{self.units[name]}]" if name in self.units else name
 
 
-def traces(device: Device, design: Any, setting: Any, response: Any = None) -> Traces:
+def traces(device: Device, design: Fields, setting: Fields, response: PyTree = None) -> Traces:
     """What `simulate` gives, as curves, one for each entry of short vectors. response: of this point, if known."""
     path = _trajectory(device, design, setting, response)
     named = {
@@ -89,7 +90,7 @@ def traces(device: Device, design: Any, setting: Any, response: Any = None) -> T
     return Traces(axis, values[: last + 1], columns, units)
 
 
-def _trajectory(device: Device, design: Any, setting: Any, response: Any) -> Any:
+def _trajectory(device: Device, design: Fields, setting: Fields, response: PyTree) -> PyTree:
     """The motion, as `simulate` gives it."""
     if device.simulate is None:
         raise ValueError(

@@ -1,16 +1,17 @@
 """Figure of a yield: what the bad parts fail by, and the most probable bad part."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+
+from diffmicro._json import Json
 
 GOOD, BAD = "#0072B2", "#D55E00"
 """Told apart by color-blind readers too."""
 
 
-def tolerances_figure(shown: Mapping[str, Any]) -> Figure:
+def tolerances_figure(shown: Mapping[str, Json]) -> Figure:
     """`shown`: the object that `diffmicro tolerances --json` prints."""
     figure = Figure(figsize=(9.0, 3.6), layout="constrained", dpi=150)
     FigureCanvasAgg(figure)

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
 
 from diffmicro._device import Device
+from diffmicro._json import Json
 from diffmicro.parameters import describe
 from diffmicro.report import words
 from diffmicro.report.claims import Claim, Question, layout_of
@@ -37,9 +37,9 @@ def page(
     device: Device,
     question: Question,
     claims: Sequence[Claim],
-    run: Mapping[str, Any],
+    run: Mapping[str, Json],
     history: Sequence[Mapping[str, str]],
-    environment: Mapping[str, Any],
+    environment: Mapping[str, Json],
 ) -> str:
     """The whole page."""
     title = f"{device.name}: {question.goal} {question.objective}"
@@ -176,7 +176,10 @@ def _elasticities(question: Question, claims: Sequence[Claim]) -> str:
 
 
 def _search(
-    device: Device, question: Question, run: Mapping[str, Any], history: Sequence[Mapping[str, str]]
+    device: Device,
+    question: Question,
+    run: Mapping[str, Json],
+    history: Sequence[Mapping[str, str]],
 ) -> str:
     text = _paragraph(words.SEARCH.get(str(run["status"]), str(run["status"])))
     text += _paragraph(
@@ -192,7 +195,7 @@ def _search(
 
 
 def _repeat(
-    device: Device, question: Question, run: Mapping[str, Any], environment: Mapping[str, Any]
+    device: Device, question: Question, run: Mapping[str, Json], environment: Mapping[str, Json]
 ) -> str:
     again = words.repeat_command(device, question, run["config"])
     look = " ".join(

@@ -1,10 +1,10 @@
 """The sentences of a report, for readers who know the device and no optimization."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from diffmicro._device import Device
-from diffmicro.parameters import describe
+from diffmicro._json import Json
+from diffmicro.parameters import Fields, Value, describe
 from diffmicro.report.claims import Claim, Question
 from diffmicro.shapes.features import NAMED
 from diffmicro.units import readable
@@ -24,7 +24,7 @@ SEARCH = {
 }
 
 
-def show(device: Device, name: str, value: Any) -> str:
+def show(device: Device, name: str, value: Value) -> str:
     """A parameter's or a response's value with a unit that reads well."""
     known = device.parameters.get(name.partition("[")[0]) or device.responses.get(name)
     if value is None:
@@ -130,7 +130,7 @@ def words_of(device: Device, question: Question, side: str) -> list[str]:
     return found
 
 
-def repeat_command(device: Device, question: Question, config: Mapping[str, Any]) -> str:
+def repeat_command(device: Device, question: Question, config: Mapping[str, Json]) -> str:
     """The command that does the search again."""
     parts = ["diffmicro optimize", question.device, *words_of(device, question, "before")]
     parts.append(f"--{question.goal} {question.objective}")
@@ -146,11 +146,11 @@ def repeat_command(device: Device, question: Question, config: Mapping[str, Any]
     return " ".join(parts)
 
 
-def _fields(tree: Any) -> dict[str, Any]:
+def _fields(tree: Fields) -> dict[str, Value]:
     return {name: getattr(tree, name) for name in describe(type(tree))}
 
 
-def _same(value: Any, other: Any) -> bool:
+def _same(value: Value, other: Value) -> bool:
     import numpy as np
 
     if isinstance(value, str) or isinstance(other, str) or other is None:
@@ -160,7 +160,7 @@ def _same(value: Any, other: Any) -> bool:
     )
 
 
-def _word(value: Any) -> str:
+def _word(value: Value) -> str:
     if isinstance(value, list):
         rows = value if isinstance(value[0], list) else [value]
         return ";".join(",".join(repr(x) for x in row) for row in rows)
