@@ -36,6 +36,8 @@ LIMIT = 512 * 1024**2
 """Bytes of all programs together; one takes 5 kB to 3 MB."""
 ROOM = 0.9
 """Share of the limit that is left in use once it is passed, so that not every program makes room anew."""
+UNLOOKED = 0.1
+"""Share of the free bytes that a process writes without looking what others wrote."""
 PARTIAL_AGE = 600
 """Seconds after which a file that has not got its name was left by a process that ended."""
 PRIVATE = 0o700
@@ -64,6 +66,9 @@ class Programs:
         self._limit = limit
         self._machine = features()
         self._complain = complain
+        self._unlooked = (
+            0  # bytes that may still be written before the folder is looked through again
+        )
         self.found = 0
 
     def get(self, key: str) -> bytes | None:
@@ -80,8 +85,8 @@ class Programs:
         return content[DIGEST:] if whole else None
 
     def put(self, key: str, value: bytes) -> None:
-        """Keep a program, in the place of one that JAX could not load."""
-        if len(value) > self._limit:
+        """Keep a program, in the place of one that could not be loaded; nothing if it is empty."""
+        if not 0 < len(value) <= self._limit:
             return
         file = self._file(key)
         partial = file.with_name(f"{file.name}.{os.getpid()}-{threading.get_ident()}")
@@ -98,9 +103,17 @@ class Programs:
         return self._path / digest(f"{self._machine} {key}".encode()).hex()
 
     def _make_room(self, size: int) -> None:
-        """Remove the longest unused, until a new file fits. Another process may do the same meanwhile."""
+        """Remove the longest unused, until a new file fits. Another process may do the same meanwhile.
+
+        Looking through thousands of files takes longer than writing one, so it is done anew after a share of the
+        free bytes: a few processes together pass the limit by little.
+        """
+        self._unlooked -= size
+        if self._unlooked >= 0:
+            return
         files = sorted(used(self._path))
         total = size + sum(taken for _, taken, _ in files)
+        self._unlooked = int(UNLOOKED * (self._limit - total))
         if total <= self._limit:
             return
         recent = time.time() - PARTIAL_AGE
@@ -167,12 +180,21 @@ def keep_programs() -> State:
     return found
 
 
+_INSTALLED: list[Programs] = []
+
+
+def in_use() -> Programs | None:
+    """The cache of this process, if it keeps programs."""
+    return _INSTALLED[0] if _INSTALLED else None
+
+
 def install(programs: Programs | None) -> None:
     """Give JAX this cache; None: the one that its own settings say."""
     from jax import config
     from jax._src import compilation_cache
 
     compilation_cache.reset_cache()
+    _INSTALLED[:] = [] if programs is None else [programs]
     if programs is not None:
         compilation_cache._cache = programs  # pyright: ignore[reportAttributeAccessIssue]
         # Small programs too: a start compiles dozens of a hundredth of a second each.

@@ -1,23 +1,45 @@
-"""Set-up of all tests: fast loops, 64 bits, figures without a screen, fixed random numbers, no kept programs."""
+"""Set-up of all tests: fast loops, 64 bits, figures without a screen, fixed random numbers, own programs."""
 
+import atexit
 import ctypes
 import gc
 import os
+import shutil
+import tempfile
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import jax
 import numpy as np
 import psutil
 import pytest
 
+from diffmicro import _programs
 from diffmicro._configure import configure
 
+WORTH_KEEPING = 0.1
+"""Seconds of compiling from which on a program is kept for the other files and processes of this run."""
+
 os.environ.setdefault("MPLBACKEND", "Agg")
-# What an earlier run compiled must not decide a test, nor a test leave files in the user's folder.
-os.environ["DIFFMICRO_CACHE"] = "off"
 os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
+# What an earlier run compiled must not decide a test, nor a test leave files in the user's folder. So each run has
+# a folder of its own, that its workers and the commands they start inherit; most of a run's time is compiling.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    os.environ[_programs.VARIABLE] = tempfile.mkdtemp(prefix="diffmicro-programs-")
+    atexit.register(shutil.rmtree, os.environ[_programs.VARIABLE], ignore_errors=True)
 configure(double=True)
+
+
+def share_programs() -> None:
+    """Load what another file or process of this run compiled. A test with its own cache calls this after it."""
+    _programs.install(_programs.Programs(Path(os.environ[_programs.VARIABLE])))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", WORTH_KEEPING)
+
+
+share_programs()
+# Tests put other functions in the place of this package's, which a kept executable would not notice.
+_programs.in_use = lambda: None
 # A vector that meets a matrix by accident broadcasts in silence; here it is an error, so write the
 # missing axis. (Strict promotion of types would be welcome too, but optax does not hold it.)
 jax.config.update("jax_numpy_rank_promotion", "raise")

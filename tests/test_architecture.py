@@ -30,6 +30,7 @@ STAGES = [
         "_configure",
         "_files",
         "_programs",
+        "_executables",
         "_extras",
         "_json",
         "constants",

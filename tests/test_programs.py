@@ -14,19 +14,16 @@ from jax._src import cache_key
 
 from diffmicro import _programs
 from diffmicro._programs import Programs, install, keep_programs, state, used, works
-
-KEPT = "jax_persistent_cache_min_compile_time_secs"
+from tests.conftest import share_programs
 
 
 @pytest.fixture
 def programs(tmp_path):
     """A cache that JAX uses during the test."""
-    before = getattr(jax.config, KEPT)
     cache = Programs(tmp_path)
     install(cache)
     yield cache
-    install(None)
-    jax.config.update(KEPT, before)
+    share_programs()
 
 
 def compiled(x: Any = 1.5, **options):

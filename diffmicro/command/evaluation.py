@@ -14,6 +14,7 @@ from jaxtyping import PyTree
 from diffmicro._device import Device
 from diffmicro._json import JsonObject, plain
 from diffmicro.command.words import BadInput, Point, check_free, point, refusal
+from diffmicro.devices import is_own
 from diffmicro.parameters import Value
 from diffmicro.results import code, from_code, message, words
 from diffmicro.sweep.gradients import gradient_function, response_of, result_of
@@ -140,7 +141,8 @@ def _finished(request: Request, task: _Task) -> Iterator[dict[int, Answer]]:
     try:
         if task.single:
             lone = dict(device.lone)
-            pieces = [calculate_one(build, task.batch, lone=lone, result_of=result_of)]
+            name = _program_name(request, numerics)
+            pieces = [calculate_one(build, task.batch, lone=lone, result_of=result_of, name=name)]
         else:
             quick = dict(device.quick)
             pieces = calculate_lanes(
@@ -154,6 +156,13 @@ def _finished(request: Request, task: _Task) -> Iterator[dict[int, Answer]]:
             }
     except ValueError as complaint:
         raise refusal(request.device, complaint, numerics) or complaint from None
+
+
+def _program_name(request: Request, numerics: Mapping[str, Value]) -> str | None:
+    """What decides the calculation beside design and setting; None for a device whose source is not ours."""
+    if not is_own(request.device):
+        return None
+    return f"{request.device.name} {request.wrt} {request.of} {sorted(numerics.items())}"
 
 
 def _answered(request: Request, task: _Task) -> Iterator[dict[int, Answer]]:

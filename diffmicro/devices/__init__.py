@@ -46,9 +46,14 @@ def as_device(given: Device | str) -> Device:
     return _checked(given, str(getattr(given, "__name__", given)))
 
 
+def is_own(found: Device) -> bool:
+    """Whether it is one of this package, not another one of the same name."""
+    return found.name in OWN and device(found.name) is found
+
+
 def reference_of(found: Device) -> str:
     """How another process finds this device: what `device` was given."""
-    if found.name in OWN and device(found.name) is found:
+    if is_own(found):
         return found.name
     if found not in _REFERENCES:
         raise ValueError(

@@ -17,6 +17,7 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
+from diffmicro import _executables
 from diffmicro._types import Tree
 from diffmicro.parameters import Fields, Value
 from diffmicro.results import FAILURES, RESULTS, words
@@ -106,14 +107,17 @@ def calculate_one(
     *,
     lone: dict[str, Value],
     result_of: Callable[[PyTree], RESULTS] = lambda response: response.result,
+    name: str | None = None,
 ) -> Piece:
     """`calculate` for a single one-off point: least time to compile and run.
 
     `lone`: numerics for that, tried first. The numbers are those of `calculate` up to rounding.
+    `name`: whatever decides what `build` makes; with it the executable is kept for other processes.
     """
     only = _take((batch.design, batch.setting), 0)
     for numerics in (lone, {}) if lone else ({},):
-        output = _on_host(jax.jit(build(**numerics), compiler_options=HASTY)(*only))
+        known = name and f"{name} {numerics}"
+        output = _on_host(_executables.call(build(**numerics), only, HASTY, known))
         if words(result_of(output)).item() not in FAILURES:
             break
     return Piece(batch.lanes, jax.tree.map(lambda x: x[None], output))

@@ -15,9 +15,9 @@ from jax.flatten_util import ravel_pytree
 
 from diffmicro._types import Real
 from diffmicro.devices.legs.design import Design, Setting
-from diffmicro.devices.legs.lumped import lump
+from diffmicro.devices.legs.lumped import lump, shortest_orbit
 from diffmicro.devices.legs.motion import Record
-from diffmicro.devices.legs.steady import SHORTEST, follow, lengthened, pack, period_map
+from diffmicro.devices.legs.steady import follow, lengthened, pack, period_map
 
 STEPS = 96
 """Fewest steps per drive period, as the lowest point is that of a cubic over a step. A film needs more."""
@@ -31,7 +31,7 @@ def lowest_in_air(
     system, units = lump(design, setting)
     system = dataclasses.replace(system, ground=False, stiffness=None, dashpot=None)
     parameters, unravel = ravel_pytree(system)
-    count = lengthened(jnp.asarray(1), jnp.ceil(SHORTEST / units.time - 1e-9))
+    count = lengthened(jnp.asarray(1), shortest_orbit(design, units))
     still = jnp.zeros_like(
         pack(system.rest())
     )  # the steady response to the drive: right without forces

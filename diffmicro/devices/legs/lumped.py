@@ -22,6 +22,12 @@ from diffmicro.parameters import Value
 LEG = ("length", "thickness", "width", "young", "density")
 """What a leg needs to make modes: all of these, or none."""
 
+DECAYED = 0.375
+"""What an orbit lasts at least, in times in which the slowest mode decays by e (0.02 s of the published legs)."""
+
+MOST_FOLLOWED = 500
+"""Drive periods beyond which an orbit is not lengthened: slower modes count as those that do not decay."""
+
 
 class Modes(NamedTuple):
     """What is known of the modes at the contact foot, SI."""
@@ -70,6 +76,14 @@ class Units(NamedTuple):
     length: Array
     time: Array
     mass: Array
+
+
+def shortest_orbit(design: Design, units: Units) -> Array:
+    """The drive periods in which the slowest mode decays noticeably."""
+    modes = modes_of(design)
+    slowest, turn = jnp.min(modes.frequency * modes.damping), 2 * jnp.pi * units.time
+    periods = jax.lax.stop_gradient(DECAYED / (slowest * turn))
+    return jnp.clip(jnp.ceil(periods - 1e-9), 1, MOST_FOLLOWED)
 
 
 def lump(design: Design, setting: Setting) -> tuple[LegsMotion, Units]:

@@ -8,13 +8,12 @@ from jax.flatten_util import ravel_pytree
 
 from diffmicro.autodiff.rules import substitute
 from diffmicro.devices.legs.design import Design, Setting
-from diffmicro.devices.legs.lumped import Units, free_amplitude, lump, scaled
+from diffmicro.devices.legs.lumped import Units, free_amplitude, lump, scaled, shortest_orbit
 from diffmicro.devices.legs.motion import MOST_IN_ALL, MOST_STEPS, LegsMotion
 from diffmicro.devices.legs.rules import HARMLESS, RULES
 from diffmicro.devices.legs.state import MotionState
 from diffmicro.devices.legs.steady import (
     COARSE_WARMUP,
-    SHORTEST,
     Settled,
     follow,
     lengthened,
@@ -70,8 +69,8 @@ class Response(eqx.Module):
         "time by which the nearest bounce or dip misses grazing, over the drive period", "-", low=0
     )
     multiplier: Array = output(
-        "largest modulus of the Floquet multipliers over 0.02 s or more, in whole periods of the motion; of "
-        "one drive period by `lyapunov` if erratic",
+        "largest modulus of the Floquet multipliers over 0.4 decay times of the slowest mode, in whole "
+        "periods; of one drive period by `lyapunov` if erratic",
         "-",
         low=0,
     )
@@ -192,7 +191,7 @@ def _respond(
     mapped = period_map(unravel, steps)
     origin = pack(system.rest()) if start is None else scaled(system, units, start)
     turns = 1.0 / units.time
-    shortest = jnp.ceil(SHORTEST * turns - 1e-9)
+    shortest = shortest_orbit(design, units)
     if settled is True:
         orbit = follow(mapped, parameters, origin, tolerance, lengthened(multiple, shortest))
         window = None

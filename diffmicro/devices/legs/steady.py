@@ -8,8 +8,8 @@ if it is stable and the motion and all twins have come close: where they part, t
 which motion a robot shows is a matter of chance. If there is none, the whole window is simulated, and looked
 at again; its statistics are those of the motion and its twins together.
 
-Orbits are followed over `SHORTEST` at least: over a period of a fast drive slow modes hardly decay, and a map that
-hardly contracts counts as one that does not. `smallest_period` finds the motion's own period.
+Orbits are followed over `lumped.shortest_orbit` at least: over a period of a fast drive slow modes hardly decay,
+and a map that hardly contracts counts as one that does not. `smallest_period` finds the motion's own period.
 """
 
 from collections.abc import Callable
@@ -38,9 +38,6 @@ CLOSE = 1e-3
 
 EARLY = 20
 """Periods after the transient before the first look."""
-
-SHORTEST = 0.02
-"""Shortest time of an orbit [s]."""
 
 COARSE_WARMUP = 10.0
 """Tolerance of the transient and the window over that of the periodic motion: what the transient lacks in accuracy
