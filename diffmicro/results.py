@@ -10,7 +10,7 @@ a message (what happened, what to try) and a status word, the same for all devic
 Entry points decide whether an outcome is an error: `raise_failure`.
 """
 
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -128,6 +128,7 @@ def found_if_ok(result: Outcome, *asked: Array) -> RESULTS:
     return first_failure(result, missing)
 
 
+@runtime_checkable
 class HasResult(Protocol):
     """What a calculation returns: named outputs, and how it ended."""
 

@@ -178,9 +178,9 @@ def chart(
     for key, (low, high) in ranges.items():
         middle = put(design, setting, {key: 0.5 * (low + high)})
         span(device, *middle, key, (low, high))
-    point: tuple[Fields, Fields] = as_arrays((design, setting))
+    point = as_arrays((design, setting))
     low, high = np.array(list(ranges.values()), float).T
-    plane = Plane(hooked(device.orbits)(*point, steps), *point, keys, low, high)
+    plane = Plane(hooked(device.orbits)(*point, steps), point[0], point[1], keys, low, high)
     survey = _Survey(device, plane, steps, watch)
     lines = [float(y) for y in np.linspace(low[1], high[1], rows)]
     for before, y in zip([None, *lines], lines, strict=False):

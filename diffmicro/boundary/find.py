@@ -47,14 +47,14 @@ def boundaries(
     device.check(f"{device.name}.boundaries", design, setting)
     low, high = span(device, design, setting, along, between)
     names = differentiated(device, design, setting, along, wrt)
-    point: tuple[Fields, Fields] = as_arrays((design, setting))
+    point = as_arrays((design, setting))
     found: list[Boundary] = []
     if device.orbits is not None:
-        motion = settled(device, *point, along, low, high, steps, start)
+        motion = settled(device, point[0], point[1], along, low, high, steps, start)
         found += orbit_boundaries(motion, names, starts)
     if device.limits:
         numerics = {} if steps is None else {"steps": steps}
-        found += declared_boundaries(device, *point, along, low, high, names, numerics)
+        found += declared_boundaries(device, point[0], point[1], along, low, high, names, numerics)
     if device.orbits is None and not device.limits:
         raise ValueError(
             f"{device.name}.boundaries: this device states none. One made by hybrid.device has its motion's; "

@@ -28,7 +28,7 @@ another reason. This runs on the host and is for looking: its numbers carry no d
 """
 
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -99,6 +99,7 @@ STRIDE = Stride()
 """Fine enough for the branches of the library's devices."""
 
 
+@runtime_checkable
 class AnyBranch(Protocol):
     """What every device gives of a branch beside its responses, point by point: see `Branch`.
 

@@ -6,7 +6,7 @@ They are read by the command line's own reader, so that the page refuses what th
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import jax
 from jaxtyping import PyTree
@@ -32,6 +32,7 @@ POINTS = 65
 """Points of a curve: two to a power, and one, so that each pass halves the distance of the one before."""
 
 
+@runtime_checkable
 class Asked(Protocol):
     """A point as the reader of words gives it: see `Read`."""
 
