@@ -148,7 +148,7 @@ def evaluate(
         return Code.BAD_INPUT if answer.status in ("invalid_input", "out_of_range") else Code.OK
     lines = [
         line if isinstance(line, words.BadInput) else given | dict(line)
-        for line in words.file_points(points)
+        for line in files.file_points(points)
     ]
     with closing(evaluation.answer_points(request, lines)) as answers:
         for number, answer in enumerate(answers, 1):

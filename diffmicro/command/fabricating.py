@@ -4,12 +4,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.table import Table
 from rich.text import Text
 
 from diffmicro._device import Device
+from diffmicro._json import Json, JsonObject
 from diffmicro.command import words
 from diffmicro.command.codes import Code
 from diffmicro.command.options import note_cautions
@@ -18,6 +19,7 @@ from diffmicro.command.ruling import check_layers, layers_of, process_of
 from diffmicro.command.runs import Kept, of_run
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
+from diffmicro.parameters import Value
 from diffmicro.tolerance import Tolerance
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def run_tolerances(
     scatter: Sequence[str],
     common: Sequence[str],
     limits: Sequence[str],
-    options: Mapping[str, Any],
+    options: Mapping[str, Value],
     as_json: bool,
     plot: Path | None,
     rules: Path | None = None,
@@ -111,7 +113,10 @@ def limit_of(device: Device, text: str) -> "Constraint":
     return _said(parse_constraint, text, partial(words.unit_of_response, device))
 
 
-def _said(parse: Callable[..., Any], *given: Any) -> Any:
+Read = TypeVar("Read")
+
+
+def _said(parse: Callable[..., Read], *given: object) -> Read:
     try:
         return parse(*given)
     except BadInput:
@@ -145,7 +150,7 @@ def _plain(
     }
 
 
-def yield_words(found: "Yield", spread: "Scatter") -> dict[str, Any]:
+def yield_words(found: "Yield", spread: "Scatter") -> JsonObject:
     """A yield as plain Python values."""
     nearest = None
     if found.nearest is not None:

@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
 from diffmicro._device import Device
+from diffmicro._json import Json
 from diffmicro.command import words
 from diffmicro.command.axes import is_range
 from diffmicro.command.codes import OF_SEARCH
@@ -33,6 +34,7 @@ from diffmicro.command.surrounding import surroundings_of, surroundings_text
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
 from diffmicro.command.yielding import DEFAULT, Fabrication, yield_plain, yield_text
+from diffmicro.parameters import Fields, Value
 
 if TYPE_CHECKING:
     from diffmicro.design import Objective, Problem, Tolerance
@@ -48,7 +50,7 @@ def run_optimize(
     scatter: tuple[Sequence[str], str],
     out: Path | None,
     as_json: bool,
-    options: Mapping[str, Any],
+    options: Mapping[str, Value],
     around: bool = True,
     rules: Path | None = None,
     made: Fabrication = DEFAULT,
@@ -148,7 +150,7 @@ def _problem(
     objective: "Objective",
     subject: Sequence[str],
     scatter: tuple[Sequence[str], str],
-    made_by: "tuple[Process | None, Any]",
+    made_by: "tuple[Process | None, Fields | None]",
 ) -> "Problem":
     """The problem that the words state; ValueError where they state none. made_by: process and layout."""
     from diffmicro.design import device_problem, parse_constraint, robust_problem
@@ -194,7 +196,7 @@ def _bounds(module: Device, ranges: Sequence[str]) -> dict[str, tuple[float, flo
 
 
 def _deviating(
-    module: Any, fixed: words.Point, bounds: Mapping[str, Any], texts: Sequence[str]
+    module: Device, fixed: words.Point, bounds: Mapping[str, Value], texts: Sequence[str]
 ) -> "tuple[list[Tolerance], dict[str, tuple[float, float]]]":
     """A tolerance for each variable that deviates, and bounds for those of them that are not free.
 
@@ -205,7 +207,7 @@ def _deviating(
     from diffmicro.design.robust import reach
 
     free = [e.variable for key in bounds for e in entries(module, *fixed[:2], key)]
-    found: list[Any] = []
+    found: list[Tolerance] = []
     held: dict[str, tuple[float, float]] = {}
     for text in texts:
         tolerance = parse_tolerance(text, partial(words.unit_of_parameter, module))
@@ -276,5 +278,5 @@ def _print(study: dict[str, Any], response: str, device: Device) -> None:
         page.print(Text(with_units(device, line)))
 
 
-def _number(value: Any) -> str:
+def _number(value: Value) -> str:
     return "-" if value is None else f"{value:.6g}"

@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from diffmicro._device import Device
+from diffmicro._json import Json, JsonObject
 from diffmicro.command.fabricating import common_of, scatter_of
 from diffmicro.command.surrounding import parts_plain, parts_text
 from diffmicro.command.words import BadInput
@@ -54,7 +55,7 @@ DEFAULT = Fabrication()
 """No yield is wanted, and parts deviate by the process of the device."""
 
 
-def yield_plain(found: "Buildable") -> dict[str, Any]:
+def yield_plain(found: "Buildable") -> JsonObject:
     """What a result says beside its last search."""
     rounds = [
         {

@@ -19,7 +19,7 @@ import dataclasses
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -34,7 +34,7 @@ from diffmicro.fabrication.reserves import Worst, nearest_cliff, worst
 from diffmicro.fabrication.scatter import Scatter, scatter
 from diffmicro.fabrication.tolerances import tolerances
 from diffmicro.fabrication.yields import Yield
-from diffmicro.parameters import idle, whole_number
+from diffmicro.parameters import Value, idle, whole_number
 from diffmicro.results import NoResult
 from diffmicro.tolerance import Tolerance
 
@@ -102,7 +102,7 @@ def buildable(
     progress: bool = True,
     out: Path | None = None,
     resume: bool = False,
-    **options: Any,
+    **options: Value,
 ) -> Buildable:
     """The best design of which at least `wanted` of the parts are good, in `rounds` searches.
 

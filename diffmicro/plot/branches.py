@@ -5,9 +5,9 @@ vanishes, are marked. Where two solid lines lie above each other the device has 
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -70,7 +70,7 @@ def plot_branches(
         for end, at in zip(branch.ends, (0, -1), strict=True):
             if end == "grazing":
                 grazing.append((branch.parameter[at], velocity[at]))
-    handles: list[Any] = [
+    handles: list[Artist] = [
         axes.plot([], [], **style, label=name)[0]
         for name, style in (("stable", SOLID), ("unstable", DASHED))
     ]

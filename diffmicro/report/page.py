@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
 
 from diffmicro._device import Device
+from diffmicro._json import Json
 from diffmicro.parameters import describe
 from diffmicro.plot.searches import history_figure
 from diffmicro.report import words
@@ -46,7 +46,7 @@ def page(
     device: Device,
     question: Question,
     claims: Sequence[Claim],
-    run: Mapping[str, Any],
+    run: Mapping[str, Json],
     history: Sequence[Mapping[str, str]],
     environment: Mapping[str, Any],
     claimed: str,
@@ -198,7 +198,10 @@ def _elasticities(question: Question, claims: Sequence[Claim]) -> str:
 
 
 def _search(
-    device: Device, question: Question, run: Mapping[str, Any], history: Sequence[Mapping[str, str]]
+    device: Device,
+    question: Question,
+    run: Mapping[str, Json],
+    history: Sequence[Mapping[str, str]],
 ) -> str:
     text = _paragraph(words.SEARCH.get(str(run["status"]), str(run["status"])))
     reason = words.with_units(device, str(run["reason"]))

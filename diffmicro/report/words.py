@@ -1,7 +1,6 @@
 """The sentences of a report, for readers who know the device and no optimization."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from diffmicro._device import Device
 from diffmicro.design.shown import show, with_units
@@ -131,11 +130,11 @@ def repeat_command(device: Device, question: Question, config: Mapping[str, Any]
     return [*parts, f"--budget {config['budget']}", f"--seed {config['seed']}"]
 
 
-def _fields(tree: Any) -> dict[str, Any]:
+def _fields(tree: Fields) -> dict[str, Value]:
     return {name: getattr(tree, name) for name in describe(type(tree))}
 
 
-def _same(value: Any, other: Any) -> bool:
+def _same(value: Value, other: Value) -> bool:
     import numpy as np
 
     if isinstance(value, str) or isinstance(other, str) or other is None:
@@ -145,7 +144,7 @@ def _same(value: Any, other: Any) -> bool:
     )
 
 
-def _word(value: Any) -> str:
+def _word(value: Value) -> str:
     if isinstance(value, list):
         rows = value if isinstance(value[0], list) else [value]
         return ";".join(",".join(repr(x) for x in row) for row in rows)
