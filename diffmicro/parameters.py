@@ -23,6 +23,8 @@ from jax import Array
 from jax.typing import ArrayLike
 from jaxtyping import PyTree
 
+from diffmicro.units import readable
+
 Fields = eqx.Module
 """A Design, a Setting or a Layout of any device: an `eqx.Module` of `parameter`s."""
 
@@ -32,8 +34,6 @@ Numbers = TypeVar("Numbers", Array, np.ndarray)
 
 Value = Any
 """The value of a field: a number, an array, a tuple of numbers, a word, None."""
-
-from diffmicro.units import readable
 
 
 class Parameter(NamedTuple):

@@ -119,7 +119,7 @@ def evaluate(
     ] = None,
 ) -> int:
     """Calculate responses at one point or at many, and their gradients with verdicts."""
-    from diffmicro.command import evaluation, output, picturing, words
+    from diffmicro.command import evaluation, files, output, picturing, words
     from diffmicro.results import FAILURES
 
     start_program(precision)

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from diffmicro._device import Device
 from diffmicro.command import words

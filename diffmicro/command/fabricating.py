@@ -4,13 +4,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.table import Table
 from rich.text import Text
 
 from diffmicro._device import Device
-from diffmicro._json import Json, JsonObject
+from diffmicro._json import JsonObject
 from diffmicro.command import words
 from diffmicro.command.codes import Code
 from diffmicro.command.options import note_cautions

@@ -67,7 +67,7 @@ def run_identify(device: str, table: Path, pairs: Sequence[str], options: Option
         after = next_measurement(found, ranges) if options.upcoming and found.ended else None
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
-    told = found.json() | {"next": None if after is None else after.json()}
+    content = found.json() | {"next": None if after is None else after.json()}
     figures = [options.plot] if options.plot else []
     figures += [folder.path / "identification.png"] if folder else []
     if figures and found.ended is not None:

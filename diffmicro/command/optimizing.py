@@ -9,13 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
 
 from diffmicro._device import Device
-from diffmicro._json import Json
 from diffmicro.command import words
 from diffmicro.command.axes import is_range
 from diffmicro.command.codes import OF_SEARCH

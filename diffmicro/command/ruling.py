@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
 
 from diffmicro._device import Device
-from diffmicro._json import Json, JsonObject
+from diffmicro._json import JsonObject
 from diffmicro.command.output import console
 from diffmicro.command.words import BadInput
 from diffmicro.parameters import Fields

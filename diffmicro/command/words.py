@@ -18,7 +18,17 @@ from diffmicro._device import Device
 from diffmicro.command.files import BadInput, from_files
 from diffmicro.devices import UnknownDevice
 from diffmicro.devices import device as known_device
-from diffmicro.parameters import Parameter, describe, entry_of, get, idle, put, range_text
+from diffmicro.parameters import (
+    Fields,
+    Parameter,
+    Value,
+    describe,
+    entry_of,
+    get,
+    idle,
+    put,
+    range_text,
+)
 from diffmicro.units import UnitError, in_si, last_alone_has_unit
 
 NUMERICS = ("method", "steps")

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from diffmicro._device import Device
-from diffmicro._json import Json, JsonObject
+from diffmicro._json import JsonObject
 from diffmicro.command.fabricating import common_of, scatter_of
 from diffmicro.command.surrounding import parts_plain, parts_text
 from diffmicro.command.words import BadInput
@@ -32,13 +32,13 @@ class Fabrication(NamedTuple):
             raise BadInput(f"--yield {self.good:g}: it has to be between 0 and 1, as in 0.95.")
         said = [scatter_of(device, text) for text in self.scatter]
         said += [common_of(device, text) for text in self.common]
-        etch = self.good is not None and process is not None and process.scatters
-        if self.good is not None and not said and not etch and not device.process:
+        etched = process if self.good is not None and process and process.scatters else None
+        if self.good is not None and not said and not etched and not device.process:
             raise BadInput(
                 f"--yield: {device.name} has no process of its own; give --scatter key=2%."
             )
-        if etch:
-            return partial(_with_etch, said, device, process, layout)
+        if etched:
+            return partial(_with_etch, said, device, etched, layout)
         return tuple(said) or None
 
 

@@ -103,6 +103,9 @@ def outlines(geometry: Geometry) -> list[np.ndarray]:
     return [outer for outer, _, _ in _shapes(geometry, PLAN, 1e-3 * _extent(geometry))]
 
 
+Dimension = Length | Angle
+
+
 class Note(NamedTuple):
     """A text of the list on the right, and where its line leads."""
 

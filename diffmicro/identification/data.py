@@ -14,12 +14,12 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from diffmicro._device import Device
-from diffmicro.parameters import Parameter, entry_of, range_text, within
+from diffmicro.parameters import Parameter, Value, entry_of, range_text, within
 from diffmicro.units import UnitError, in_si, parsed
 
 MOST_ROWS = 10_000

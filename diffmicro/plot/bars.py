@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from diffmicro.parameters import Fields, Value
 from diffmicro.plot.stage import BLUE, INK, ORANGE, figure_of
 from diffmicro.verdicts import Certificate, verdict_word
 

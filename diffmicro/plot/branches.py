@@ -5,6 +5,7 @@ vanishes, are marked. Where two solid lines lie above each other the device has 
 """
 
 from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from matplotlib.artist import Artist

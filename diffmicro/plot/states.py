@@ -7,7 +7,7 @@ any other from its start.
 
 from collections.abc import Callable, Sequence
 from inspect import signature
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np

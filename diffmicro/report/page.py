@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 
 from diffmicro._device import Device
 from diffmicro._json import Json

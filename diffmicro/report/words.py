@@ -1,10 +1,11 @@
 """The sentences of a report, for readers who know the device and no optimization."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from diffmicro._device import Device
 from diffmicro.design.shown import show, with_units
-from diffmicro.parameters import describe
+from diffmicro.parameters import Fields, Value, describe
 from diffmicro.report.claims import Claim, Question
 from diffmicro.shapes.features import NAMED
 

@@ -11,7 +11,7 @@ them: see `sweep.cluster` for several processes.
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np

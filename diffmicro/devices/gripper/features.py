@@ -9,12 +9,12 @@ stay at the hubs. An etch changes the flexures' height in the plane, and nothing
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from diffmicro._types import Real
 from diffmicro.devices.gripper.bands import Ring
 from diffmicro.devices.gripper.design import Design
 from diffmicro.devices.gripper.layout import (
