@@ -38,6 +38,9 @@ MOST = 200_000
 CHORD = 2e-4
 """Distance of polygons from their arcs, as a share of the rule."""
 
+TINY = 1e-7
+"""Least distance of polygons from their arcs, as a share of the layer's extent."""
+
 ROUNDED = 6e-3
 """Share of a rule by which a place may be narrower: what polygons make of arcs."""
 
@@ -126,7 +129,9 @@ def _below(parts: Sequence[Part], kind: str, bound: float) -> Iterable[Place]:
     """Names of parts, value and place, the smallest of each pair of parts."""
     from scipy.spatial import KDTree
 
-    rings = [_rings(part, CHORD * bound) for part in parts]
+    corners = np.concatenate([np.asarray(part.outline.points, float) for part in parts])
+    chord = max(CHORD * bound, TINY * float(np.ptp(corners, axis=0).max()))
+    rings = [_rings(part, chord) for part in parts]
     pieces = _outside(_cut(rings, bound), rings)
     longest = float(np.max(np.hypot(*(pieces.end - pieces.start).T)))
     near = KDTree(pieces.middle).query_pairs(bound + longest, output_type="ndarray")
