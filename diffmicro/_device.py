@@ -108,9 +108,12 @@ class Device(Generic[DesignT, SettingT, ResponseT]):
     cautions: parameters that are better left alone in an optimization, and why.
     process: how parts deviate from the drawing where nothing else is said, see `Tolerance`.
     drive: names of the parameters that an operator turns: amplitude, frequency, load.
+    shown_at: a parameter's value at which the device is seen at work, where it rests at the published one.
     aliases: other names that people may give a parameter by, see `Alias`; for words of the command line.
     quick: numerics of a search that is cheap in batches and fails where it is not sure; repeated without them.
     lone: numerics that are soonest done for one point, compiling included.
+    hasty: whether one point is soonest done by a program that was compiled without optimization; not where the
+    calculation is long.
     carries: `respond` takes `start`, a `Response.state`.
     branches: `(design, setting, key, start, stop, *, seeds, steps, watch)` -> iterator of branches, or None.
     orbits: `(design, setting, steps)` -> `dynamics.periodic.Periodic`, where the motion is a periodic one of the
@@ -146,9 +149,11 @@ class Device(Generic[DesignT, SettingT, ResponseT]):
     cautions: Mapping[str, str] = dataclasses.field(default_factory=dict)
     process: tuple[Tolerance, ...] = ()
     drive: tuple[str, ...] = ()
+    shown_at: Mapping[str, float] = dataclasses.field(default_factory=dict)
     aliases: Mapping[str, Alias] = dataclasses.field(default_factory=dict)
-    quick: Mapping[str, Value] = dataclasses.field(default_factory=dict)
-    lone: Mapping[str, Value] = dataclasses.field(default_factory=dict)
+    quick: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    lone: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    hasty: bool = True
     carries: bool = False
     branches: Hook | None = None
     orbits: Hook | None = None

@@ -50,7 +50,7 @@ def call(
     """
     programs = _programs.in_use()
     options = dict(options)
-    if programs is None or name is None or jax.config.jax_disable_jit or jax.config.jax_debug_nans:
+    if programs is None or name is None or _watched():
         return jax.jit(function, compiler_options=options)(*given)
     leaves, tree = jax.tree.flatten(given)
     leaves = [jnp.asarray(leaf) for leaf in leaves]
@@ -64,10 +64,19 @@ def call(
     return jax.tree.unflatten(jax.tree.structure(shape), executable(*leaves))
 
 
+def _watched() -> bool:
+    """Whether JAX looks into calculations: it cannot look into a kept one."""
+    return any(
+        jax.config.read(name) for name in ("jax_disable_jit", "jax_debug_nans", "jax_debug_infs")
+    )
+
+
 def _key(text: str) -> str:
     settings = {name: value for name, value in os.environ.items() if name.startswith("JAX_")}
     flags = os.environ.get("XLA_FLAGS", "")
-    switches = jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision
+    switches = [
+        jax.config.read(name) for name in ("jax_enable_x64", "jax_default_matmul_precision")
+    ]
     return f"executable {sources()} {versions()} {settings} {flags} {switches} {text}"
 
 

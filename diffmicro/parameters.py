@@ -23,6 +23,8 @@ from jax import Array
 from jax.typing import ArrayLike
 from jaxtyping import PyTree
 
+from diffmicro.units import readable
+
 Fields = eqx.Module
 """A Design, a Setting or a Layout of any device: an `eqx.Module` of `parameter`s."""
 
@@ -67,6 +69,13 @@ class Parameter(NamedTuple):
     def differentiable(self) -> bool:
         """Whether it is a number, or several, that a response may have a derivative by."""
         return not self.words and not self.whole
+
+    @property
+    def usual(self) -> str:
+        """The default, a number in a unit that reads well."""
+        if isinstance(self.default, float):
+            return readable(self.default, self.unit.split(", ")[0])
+        return str(self.default)
 
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Whether an array of this shape may be the value."""
@@ -256,7 +265,7 @@ def check(where: str, *trees: Fields) -> None:
                 raise ValueError(
                     f"{where}: {type(tree).__name__}.{known.name} = {value!r} is not allowed; it has to be "
                     f"{'numbers' if known.size else 'a number'}, not {type(value).__name__}: "
-                    f"{range_text(known)}. The default is {known.default}."
+                    f"{range_text(known)}. The default is {known.usual}."
                 )
             if not known.fits(np.shape(value)):
                 raise ValueError(
@@ -316,7 +325,7 @@ def _complaint(where: str, tree: Fields, known: Parameter, value: Value) -> str:
     return (
         f"{where}: {type(tree).__name__}.{known.name} = {value}{unit} is not allowed; "
         f"it has to be {range_text(known)}. {known.meaning[:1].upper()}{known.meaning[1:]}; "
-        f"the default is {known.default}."
+        f"the default is {known.usual}."
     )
 
 

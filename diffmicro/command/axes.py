@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from diffmicro._device import Device
 from diffmicro.command import words
@@ -11,9 +12,12 @@ from diffmicro.sweep import Interval
 from diffmicro.sweep.grids import points_of
 
 
-def grid_axes(
-    module: Device, given: Mapping[str, str]
-) -> tuple[dict[str, Value], dict[str, Value]]:
+def is_range(pair: str) -> bool:
+    """Whether a word is `key=low:high`; `key[:]=value` sets all entries of a vector."""
+    return ":" in pair.partition("=")[2]
+
+
+def grid_axes(module: Device, given: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Words with several values as axes, the others as they are. Every value is checked here."""
     axes: dict[str, Value] = {}
     fixed: dict[str, Value] = {}

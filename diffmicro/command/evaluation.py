@@ -142,7 +142,16 @@ def _finished(request: Request, task: _Task) -> Iterator[dict[int, Answer]]:
         if task.single:
             lone = dict(device.lone)
             name = _program_name(request, numerics)
-            pieces = [calculate_one(build, task.batch, lone=lone, result_of=result_of, name=name)]
+            pieces = [
+                calculate_one(
+                    build,
+                    task.batch,
+                    lone=lone,
+                    result_of=result_of,
+                    hasty=device.hasty,
+                    name=name,
+                )
+            ]
         else:
             quick = dict(device.quick)
             pieces = calculate_lanes(

@@ -4,13 +4,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.table import Table
 from rich.text import Text
 
 from diffmicro._device import Device
-from diffmicro._json import Json, JsonObject
+from diffmicro._json import JsonObject
 from diffmicro.command import words
 from diffmicro.command.codes import Code
 from diffmicro.command.options import note_cautions
@@ -40,6 +40,7 @@ def run_tolerances(
 ) -> int:
     """Calculate the yield and show it. subject: a device, or the folder of an optimization. rules: file."""
     from diffmicro.fabrication import tolerances
+    from diffmicro.fabrication.scatter import scatter as scattered
     from diffmicro.process import etch_tolerances
 
     check_figure(plot)
@@ -76,12 +77,13 @@ def run_tolerances(
         )
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
-    shown = _plain(device, found, deviating, every, point)
+    spread = scattered(device, point.design, point.setting, deviating)
+    shown = _plain(device, found, deviating, every, spread)
     if plot is not None:
         from diffmicro.plot.tolerances import tolerances_figure
 
-        tolerances_figure(shown).savefig(plot)
-    print(json.dumps(shown, allow_nan=False)) if as_json else _print(shown)
+        tolerances_figure(shown, found, spread.causes).savefig(plot)
+    print(json.dumps(shown, allow_nan=False)) if as_json else _print(device, shown)
     return Code.OK
 
 
@@ -128,12 +130,9 @@ def _plain(
     found: "Yield",
     deviating: Sequence[Tolerance],
     limits: Sequence["Constraint"],
-    point: words.Point,
-) -> JsonObject:
+    spread: "Scatter",
+) -> dict[str, Any]:
     """What `--json` prints."""
-    from diffmicro.fabrication import scatter
-
-    spread = scatter(device, point.design, point.setting, deviating)
     return {
         "device": device.name,
         **yield_words(found, spread),
@@ -174,7 +173,9 @@ def yield_words(found: "Yield", spread: "Scatter") -> JsonObject:
     }
 
 
-def _print(shown: Mapping[str, Json]) -> None:
+def _print(device: Device, shown: Mapping[str, Any]) -> None:
+    from diffmicro.design.shown import with_units
+
     console().print(
         Text(
             f"yield of {shown['device']}: {100 * shown['yield']:.4g} % "
@@ -187,13 +188,12 @@ def _print(shown: Mapping[str, Json]) -> None:
     if shown["causes"]:
         table = Table("bad by", "share of all parts", title="What the bad parts fail by")
         for cause, share in shown["causes"].items():
-            table.add_row(Text(cause), f"{100 * share:.4g} %")
+            table.add_row(Text(with_units(device, cause)), f"{100 * share:.4g} %")
         console().print(table)
     nearest = shown["nearest"]
     if nearest:
-        title = (
-            f"Most probable bad part: {nearest['cause']}, {nearest['distance']:.3g} deviations away"
-        )
+        cause = with_units(device, nearest["cause"])
+        title = f"Most probable bad part: {cause}, {nearest['distance']:.3g} deviations away"
         table = Table("cause", "deviations", title=title)
         for cause, size in nearest["deviations"].items():
             table.add_row(Text(cause), f"{size:+.3g}")

@@ -25,7 +25,11 @@ def _devices(incomplete: str) -> list[str]:
 
 
 Device = Annotated[
-    str, typer.Argument(help="A name from `diffmicro list`.", autocompletion=_devices)
+    str,
+    typer.Argument(
+        help="A name from `diffmicro list`, file.py:NAME or package.module:NAME.",
+        autocompletion=_devices,
+    ),
 ]
 Words = Annotated[
     list[str] | None,
@@ -38,8 +42,12 @@ Words = Annotated[
 Method = Annotated[str | None, typer.Option(help="Numerical method of the device.")]
 Steps = Annotated[str | None, typer.Option(help="Time resolution: steps per drive period.")]
 Names = Annotated[str | None, typer.Option(metavar="NAMES", help="Responses, separated by commas.")]
-Grad = Annotated[str | None, typer.Option(metavar="KEYS", help="Parameters to differentiate by.")]
-Of = Annotated[str | None, typer.Option(metavar="NAMES", help="Responses to differentiate.")]
+Grad = Annotated[
+    str | None, typer.Option(metavar="KEYS", help="Parameters to differentiate by, with commas.")
+]
+Of = Annotated[
+    str | None, typer.Option(metavar="NAMES", help="Responses to differentiate, with commas.")
+]
 TableFile = Annotated[
     Path, typer.Option(metavar="FILE", help="Where to write: a file .csv, .npz, .jsonl or .nc.")
 ]

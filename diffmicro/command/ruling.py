@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
 from rich.text import Text
 
 from diffmicro._device import Device
-from diffmicro._json import Json, JsonObject
+from diffmicro._json import JsonObject
 from diffmicro.command.output import console
 from diffmicro.command.words import BadInput
 from diffmicro.parameters import Fields
@@ -69,7 +70,21 @@ def check_drawn(device: Device, design: Fields, layout: Fields | None, process: 
         raise BadInput(str(complaint)) from None
 
 
-def is_rule(constraint: Mapping[str, Json]) -> bool:
+def print_narrow(
+    page: Console, device: Device, process: "Process", design: Any, layout: Any
+) -> None:
+    """The places of a design that break the rules about widths and gaps, by a check of its polygons."""
+    from diffmicro.drawing import narrow_places
+
+    found = narrow_places(device, process, design, layout)
+    if found:
+        many = "1 place breaks" if len(found) == 1 else f"{len(found)} places break"
+        page.print(Text(f"{many} the rules; what is drawn cannot be made by this process:"))
+    for place in found:
+        page.print(Text(f"  {place}"), soft_wrap=True)
+
+
+def is_rule(constraint: Mapping[str, Any]) -> bool:
     """Whether a constraint of a result comes from the rules of a process."""
     return "rule" in constraint
 

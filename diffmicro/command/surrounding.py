@@ -8,21 +8,23 @@ from typing import TYPE_CHECKING
 from diffmicro._json import Json, JsonObject
 
 if TYPE_CHECKING:
-    from diffmicro.design import Constraint, Result, Tolerance
+    from diffmicro.design import Constraint, Result
     from diffmicro.design.problem import Place
     from diffmicro.fabrication import Yield
+    from diffmicro.fabrication.buildable import Deviating
 
 
 def surroundings_of(
     result: "Result",
-    deviating: "Sequence[Tolerance] | None" = None,
+    deviating: "Deviating | None" = None,
     limits: "Sequence[Constraint] | None" = None,
     counted: "Yield | None" = None,
 ) -> JsonObject | None:
     """The surroundings of a result's design as plain values; None where the result is no design that holds.
 
-    deviating: by default the device's process. limits: what parts keep, by default the problem's. counted: the
-    yield, where it is known. Of several operating points each has its own, under `points`.
+    deviating: by default the device's process; may be a function of the design. limits: what parts keep, by
+    default the problem's. counted: the yield, where it is known. Of several operating points each has its own,
+    under `points`.
     """
     places = result.problem.places(result.variables)
     if not result.feasible or not places:
@@ -48,12 +50,14 @@ def _own(label: str, limits: "Sequence[Constraint]") -> "list[Constraint]":
 
 def _of_place(
     place: "Place",
-    deviating: "Sequence[Tolerance] | None",
+    deviating: "Deviating | None",
     limits: "Sequence[Constraint]",
     counted: "Yield | None",
 ) -> JsonObject:
     from diffmicro.fabrication.surroundings import surroundings
 
+    if callable(deviating):
+        deviating = deviating(place.design)
     found = surroundings(
         place.device, place.design, place.setting, place.fields, limits,
         deviating=deviating, allowed=place.allowed, counted=counted,

@@ -29,7 +29,7 @@ from diffmicro.parameters import (
     put,
     range_text,
 )
-from diffmicro.units import UnitError, in_si
+from diffmicro.units import UnitError, in_si, last_alone_has_unit
 
 NUMERICS = ("method", "steps")
 """Words beside the fields of Design and Setting: how to calculate."""
@@ -251,7 +251,7 @@ def one_number(known: Parameter, value: Value, entry: int = 0) -> float:
         found = in_si(value, own) if isinstance(value, str) else float(value)
     except UnitError as problem:
         raise BadInput(
-            f"{known.name} = {value} is not allowed: {problem}. The default is {known.default}."
+            f"{known.name} = {value} is not allowed: {problem}. The default is {known.usual}."
         ) from None
     except (TypeError, ValueError, OverflowError):
         several = isinstance(value, list | tuple) or (isinstance(value, str) and "," in value)
@@ -259,12 +259,12 @@ def one_number(known: Parameter, value: Value, entry: int = 0) -> float:
         raise BadInput(
             f"{known.name} = {value} is not allowed; it has to be one number{unit}"
             f"{', not a vector' if several else ''}: {range_text(known)}. "
-            f"The default is {known.default}."
+            f"The default is {known.usual}."
         ) from None
     if not math.isfinite(found):
         raise BadInput(
             f"{known.name} = {value} is not allowed; it has to be finite: {range_text(known)}. "
-            f"The default is {known.default}."
+            f"The default is {known.usual}."
         )
     return found
 
@@ -365,6 +365,9 @@ def _array(known: Parameter, value: Value) -> Value:
     rows: Value = value
     if isinstance(value, str):
         lists = [row.split(",") for row in value.split(";")]
+        if last_alone_has_unit([part for row in lists for part in row]):
+            text = "only the last number has a unit; give each its own"
+            raise BadInput(f"{known.name} = {value} is not allowed: {text}.")
         rows = lists[0] if len(lists) == 1 else lists
         rows = rows[0] if rows == [value] else rows
     try:
@@ -389,7 +392,7 @@ def _array(known: Parameter, value: Value) -> Value:
     count = "rows of unlike lengths" if numbers.shape == (0, 0, 0) else count
     raise BadInput(
         f"{known.name} = {value} has {count}; it needs {known.size}: numbers separated by commas, rows "
-        "by semicolons."
+        f"by semicolons{f'; {known.name}[:]={value} sets all alike' if numbers.ndim == 0 else ''}."
     )
 
 

@@ -6,7 +6,7 @@ within the bounds keeps together are found before the search: the largest of all
 is made as small as it gets, and what is still missed there contradicts each other.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -58,16 +58,30 @@ def ruled_problem(
     moved = _kept_apart(device, made, bounds, problem.variables)
     _check_together(device, problem, made, moved)
     own = tuple(RuleConstraint(b.feature, b.sense, b.bound, b.rule, b.layer) for b in moved)
-    wrapped = _Ruled(problem, made, tuple(b.number for b in moved), tuple(b.feature for b in moved))
     fields = {n: getattr(layout, n) for n in describe(type(layout))}
-    return replace(
-        problem,
-        constraints=(*problem.constraints, *own),
-        evaluate=wrapped.evaluate,
-        values=wrapped.values,
-        finish=wrapped.finish,
-        about={**problem.about, "rules": process.plain(), "layout": fields},
-    )
+
+    def keeping(base: Problem) -> Problem:
+        """A problem about this point and the rules."""
+        stated = base.under
+        wrapped = _Ruled(
+            base, made, tuple(b.number for b in moved), tuple(b.feature for b in moved)
+        )
+        return replace(
+            base,
+            constraints=(*base.constraints, *own),
+            evaluate=wrapped.evaluate,
+            values=wrapped.values,
+            finish=wrapped.finish,
+            about={**base.about, "rules": process.plain(), "layout": fields},
+            under=None if stated is None else lambda given: keeping(stated(of_parts(given))),
+        )
+
+    return keeping(problem)
+
+
+def of_parts(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+    """The constraints that a part is judged by: rules of a process are about the drawing."""
+    return tuple(c for c in constraints if not isinstance(c, RuleConstraint))
 
 
 @dataclass(frozen=True, eq=False)

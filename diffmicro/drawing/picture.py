@@ -98,6 +98,11 @@ def drawing(geometry: Geometry, title: str = "") -> Figure:
     return figure
 
 
+def outlines(geometry: Geometry) -> list[np.ndarray]:
+    """The edges of all bodies from above, closed polygons (points, 2) [m]."""
+    return [outer for outer, _, _ in _shapes(geometry, PLAN, 1e-3 * _extent(geometry))]
+
+
 Dimension = Length | Angle
 
 

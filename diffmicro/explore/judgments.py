@@ -72,7 +72,7 @@ def _judged(
     device: Device, wrt: tuple[str, ...], of: str, numerics: tuple[tuple[str, Value], ...]
 ) -> Callable[..., PyTree]:
     function = value_and_gradient(device, wrt=wrt, of=of, **dict(numerics))
-    return jax.jit(function, compiler_options=HASTY)
+    return jax.jit(function, compiler_options=HASTY if device.hasty else {})
 
 
 def boundaries(desk: Desk, asked: dict[str, Value], task: Task, say: Say) -> None:

@@ -56,7 +56,7 @@ HEADERS = {
 Answer = Callable[[Desk, JsonObject, Task, Callable[[JsonObject], None]], None]
 
 ANSWERS: dict[str, tuple[str, Answer]] = {
-    "device": ("quick", looks.device),
+    "device": ("door", looks.device),  # waits for no calculation of the device before
     "curve": ("quick", looks.curve),
     "drawing": ("quick", looks.drawing),
     "motion": ("quick", looks.motion),

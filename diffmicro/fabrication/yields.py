@@ -63,6 +63,8 @@ class Yield(NamedTuple):
 
     parts: how many were calculated. method: `counting` or `importance sampling`. causes: share of all parts that
     fail by each. nearest: the most probable bad part; None: none was found. note: what was given up, and why.
+    sample: parts that decided, as places (parts, causes of deviations), and what each fails by, "" for a good one.
+    Of importance sampling they are drawn around failures.
     """
 
     share: float
@@ -73,6 +75,7 @@ class Yield(NamedTuple):
     causes: dict[str, float]
     nearest: Center | None
     note: str = ""
+    sample: tuple[np.ndarray, np.ndarray] | None = None
 
 
 def estimate(
@@ -108,7 +111,8 @@ def counted(places: np.ndarray, causes: np.ndarray) -> Yield:
     low, high = share_interval(hits, count)
     shares = {c: float(np.mean(causes == c)) for c in _by_share(causes[bad])}
     nearest = _nearest(places[bad], causes[bad])
-    return Yield(hits / count, low, high, count, "counting", shares, nearest)
+    sample = (places, causes)
+    return Yield(hits / count, low, high, count, "counting", shares, nearest, sample=sample)
 
 
 class _Mixture(NamedTuple):
@@ -169,7 +173,8 @@ def _weighted(judge: Judge, chance: Generator, centers: list[Center], count: int
     shares = dict(sorted(shares.items(), key=lambda item: -item[1]))
     candidates = [*centers, seen, _nearest(places[bad], causes[bad])]
     nearest = min((c for c in candidates if c), key=lambda center: center.distance)
-    return Yield(1 - lost, 1 - high, 1 - low, count, "importance sampling", shares, nearest)
+    ends, sample = (1 - high, 1 - low), (places, causes)
+    return Yield(1 - lost, *ends, count, "importance sampling", shares, nearest, sample=sample)
 
 
 def _error(terms: np.ndarray, cloud: np.ndarray) -> float:

@@ -14,12 +14,12 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from diffmicro._device import Device
-from diffmicro.parameters import Parameter, Value, entry_of, range_text
+from diffmicro.parameters import Parameter, Value, entry_of, range_text, within
 from diffmicro.units import UnitError, in_si, parsed
 
 MOST_ROWS = 10_000
@@ -81,9 +81,8 @@ def read_data(
     except OSError as problem:
         raise DataError(f"Cannot read {path}: {problem.strerror}.") from None
     except UnicodeDecodeError as problem:
-        raise DataError(
-            f"{path} is not UTF-8 (byte {problem.start}). Save it as CSV in UTF-8."
-        ) from None
+        line = 1 + problem.object.count(b"\n", 0, problem.start)
+        raise DataError(f"{path}, line {line}, is not UTF-8. Save it as CSV in UTF-8.") from None
     lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
     lines = [(n, line) for n, line in lines if not line.lstrip().startswith("#")]
     if not lines:
@@ -147,6 +146,7 @@ def data_of(
             ways = _ways(cells, place)
         elif name not in measured and (known := _parameter(device, name)) is not None:
             keys[name] = _column(known, unit, cells, place)
+            _allowed(keys[name], known, cells, place)
         elif (known := _response(device, name)) is not None:
             values[name] = _column(known, unit, cells, place)
         elif (known := _response(device, _measured(name))) is not None:
@@ -282,6 +282,14 @@ def _number(cell: Value, own: str, unit: str | None, place: _Place, row: int) ->
     if not math.isfinite(found):
         raise place.fault(row, f"{cell} is not finite. Fill in a number, or delete the row.")
     return found
+
+
+def _allowed(column: np.ndarray, known: Parameter, cells: Sequence[Any], place: _Place) -> None:
+    for row, value in enumerate(column if not known.words else ()):
+        if not within(value, known):
+            raise place.fault(
+                row, f"{cells[row]} is not allowed; it has to be {range_text(known)}."
+            )
 
 
 def _positive(column: np.ndarray, place: _Place) -> None:

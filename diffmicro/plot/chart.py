@@ -14,6 +14,7 @@ from diffmicro._json import Json
 from diffmicro.boundary.chart import Chart, Kind
 from diffmicro.parameters import Value
 from diffmicro.plot.measured import Measured, lay_over
+from diffmicro.plot.stage import figure_of
 
 FILLS = ("#cfe0ee", "#f4d9c6", "#dcd0e8", "#d5e8d0", "#f3e6b3", "#e8c9c9", "#c9e4e4", "#e4e4e4")
 LINES: dict[str, dict[str, Value]] = {
@@ -59,9 +60,7 @@ def plot_chart(
     axes.legend(
         handles, names, frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5)
     )
-    figure = axes.get_figure(root=True)
-    assert isinstance(figure, Figure)
-    return figure
+    return figure_of(axes)
 
 
 def _regions(axes: Axes, chart: Chart) -> list[Artist]:

@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 
 from diffmicro.parameters import Value
 from diffmicro.plot.measured import Measured, lay_over
+from diffmicro.plot.stage import parted
 from diffmicro.sweep.table import Table
 
 STYLES = {"": "-", "up": "-", "down": "--"}
@@ -200,9 +201,9 @@ def _draw(
     color: Color,
     label: str | None,
 ) -> None:
-    # A point that is not ok interrupts the line: nothing joins what was not calculated.
-    line = np.where(status == "ok", y, np.nan)
-    axes.plot(x, line, style, color=color, label=label, linewidth=1.4, marker=".", markersize=4)
+    # A point that is not ok interrupts the line, as a jump does: nothing joins what was not calculated.
+    line = parted(x, np.where(status == "ok", y, np.nan))
+    axes.plot(*line, style, color=color, label=label, linewidth=1.4, marker=".", markersize=4)
     edge = axes.get_xaxis_transform()  # height as a share of the axes, for what has no number
     for word in np.unique(status[status != "ok"]):
         look: dict[str, Value] = dict(color=color, markerfacecolor="none", markersize=5)

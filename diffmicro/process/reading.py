@@ -36,7 +36,8 @@ def read_process(path: Path | str) -> Process:
     try:
         content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as problem:
-        raise ValueError(f"{path} is not UTF-8: {problem}.") from None
+        line = 1 + problem.object.count(b"\n", 0, problem.start)
+        raise ValueError(f"{path}, line {line}, is not UTF-8. Save it in UTF-8.") from None
     except tomllib.TOMLDecodeError as problem:
         raise ValueError(
             f'{path} is no TOML: {problem}. Lengths stand in quotes, as in "2um".'

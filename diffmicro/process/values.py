@@ -47,13 +47,14 @@ class LayerRules:
             low = -math.inf if field.name == "etch_bias" else 0.0
             if not (math.isfinite(value) and value >= low):
                 raise ValueError(
-                    f"{field.name} = {value} m is not allowed; it has to be "
+                    f"{field.name} = {readable(value, 'm')} is not allowed; it has to be "
                     f"{'a finite length' if low else 'at least 0 and finite'}."
                 )
         low, high = self.thickness
         if not 0 <= low < high:
             raise ValueError(
-                f"thickness = {low}:{high} m is not allowed; the first has to be at least 0 and below the second."
+                f"thickness = {readable(low, 'm')} to {readable(high, 'm')} is not allowed; the first has to be "
+                "at least 0 and below the second."
             )
         if self.etch_kind not in ("normal", "interval"):
             raise ValueError(f"etch_kind {self.etch_kind!r} is not normal or interval.")
@@ -81,6 +82,11 @@ class Process:
         """What etching takes from every edge of a layer [m]; zero where nothing is said."""
         rules = self.of(layer)
         return rules.etch_bias if rules else 0.0
+
+    @property
+    def scatters(self) -> bool:
+        """Whether the etch of any layer does."""
+        return any(rules.etch_scatter for _, rules in self.layers)
 
     def unknown(self, layers: tuple[Layer, ...]) -> tuple[str, ...]:
         """Names in the rules that none of these layers has."""

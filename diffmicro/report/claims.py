@@ -21,12 +21,12 @@ from diffmicro.certificate import reason_text, value_and_gradient, verdict_word
 from diffmicro.design.devices import device_problem
 from diffmicro.design.kkt import binding
 from diffmicro.design.problem import Constraint, Objective, Problem
+from diffmicro.design.shown import per, unit_of
 from diffmicro.devices import device as known_device
 from diffmicro.fabrication.surroundings import Surroundings, surroundings
 from diffmicro.parameters import Fields, Parameter, Value, describe, get, idle
 from diffmicro.process import Process, process_from
 from diffmicro.results import words as status_words
-from diffmicro.shapes.features import NAMED
 
 EXACT, SLOPE, PLACE = 1e-6, 1e-4, 1e-4
 """Relative differences that another processor may make: of responses, of derivatives, of boundaries."""
@@ -186,7 +186,7 @@ def _limits(device: Device, point: tuple[Fields, Fields], question: Question) ->
     sample = problem.sample(jnp.asarray(u))
     gain = float(problem.objective.shown(float(sample.objective)))
     found = [
-        Claim("limits", f"slack of {c}", float(s), _unit(device, c.response), EXACT, abs(c.bound))
+        Claim("limits", f"slack of {c}", float(s), unit_of(device, c.response), EXACT, abs(c.bound))
         for c, s in zip(problem.constraints, sample.slacks, strict=True)
     ]
     # Multipliers are those of the search: see `design.loop`.
@@ -204,21 +204,19 @@ def _limits(device: Device, point: tuple[Fields, Fields], question: Question) ->
     held = binding(
         *numbers, scales=np.where(scales > 0, scales, 1.0), u=np.asarray(u), unit=abs(gain)
     )
-    unit = _unit(device, question.objective)
+    unit = unit_of(device, question.objective)
     for constraint, price in zip(problem.constraints, held.constraints, strict=True):
         if price > 0:
-            per = _per(unit, _unit(device, constraint.response))
-            found.append(
-                Claim("limits", f"price of {constraint}", float(price), per, SLOPE, float(price))
-            )
+            cost, of = float(price), per(unit, unit_of(device, constraint.response))
+            found.append(Claim("limits", f"price of {constraint}", cost, of, SLOPE, cost))
     for i, variable in enumerate(problem.variables):
         for side, prices in (("lower", held.low), ("upper", held.high)):
             if prices[i] > 0:
                 bound = variable.low if side == "lower" else variable.high
                 price = float(prices[i] / problem.stretch(i, bound))
-                per = _per(unit, device.parameters[variable.name.partition("[")[0]].unit)
+                of = per(unit, unit_of(device, variable.name))
                 name = f"price of the {side} bound of {variable.name}"
-                found.append(Claim("limits", name, price, per, SLOPE, price))
+                found.append(Claim("limits", name, price, of, SLOPE, price))
     return found
 
 
@@ -289,19 +287,3 @@ def _surroundings(device: Device, point: tuple[Fields, Fields], question: Questi
         for cause, share in good.causes.items():
             found.append(Claim("yield", f"bad by {cause}", float(share), "", 0.5, 0.05 / SMALL))
     return found
-
-
-def _unit(device: Device, response: str) -> str:
-    known = device.responses.get(response)
-    return known.unit if known else "m" if NAMED.fullmatch(response) else "-"
-
-
-def _per(unit: str, below: str) -> str:
-    above = "1" if unit in ("", "-") else unit
-    return (
-        above
-        if below in ("", "-")
-        else f"{above} / ({below})"
-        if " " in below
-        else f"{above} / {below}"
-    )

@@ -40,8 +40,9 @@ def report(run: Path | str, out: Path | str) -> JsonObject:
     }
     content = json.loads(json.dumps(content, allow_nan=False))
     content["digest"] = digest_of(content)
-    text = page(device, question, claims, result, history_of(run), made)
-    replace(out.with_suffix(".json"), (json.dumps(content, indent=1) + "\n").encode())
+    claimed = out.with_suffix(".json")
+    text = page(device, question, claims, result, history_of(run), made, claimed.name)
+    replace(claimed, (json.dumps(content, indent=1) + "\n").encode())
     replace(out, text.encode())
     return content
 

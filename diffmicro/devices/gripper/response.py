@@ -46,9 +46,9 @@ class Response(eqx.Module):
     rotation: Array = output(
         "rotation of each flexure's end against its start, body j minus body i", "rad"
     )
-    max_rotation: Array = output("largest of them without sign", "rad", low=0)
+    max_rotation: Array = output("largest rotation of a flexure, without sign", "rad", low=0)
     stress: Array = output("largest bending stress along each flexure", "Pa", low=0)
-    max_stress: Array = output("largest of them", "Pa", low=0)
+    max_stress: Array = output("largest bending stress in any flexure", "Pa", low=0)
     clearance: Array = output(
         "smallest distance between ends of an arc, and between arcs, at rest or here", "m", low=0
     )
