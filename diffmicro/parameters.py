@@ -30,7 +30,6 @@ Fields = eqx.Module
 
 DesignT = TypeVar("DesignT", bound=eqx.Module)
 SettingT = TypeVar("SettingT", bound=eqx.Module)
-Numbers = TypeVar("Numbers", Array, np.ndarray)
 
 Value = Any
 """The value of a field: a number, an array, a tuple of numbers, a word, None."""
@@ -316,7 +315,7 @@ def within(value: Value, known: Parameter) -> bool:
     return bool(np.all(_inside(np.asarray(value, float), known, np)))
 
 
-def _inside(value: Numbers, known: Parameter, lib: ModuleType) -> Numbers:
+def _inside(value: Array | np.ndarray, known: Parameter, lib: ModuleType) -> ArrayLike:
     above = value > known.low if known.open_low else value >= known.low
     return lib.isfinite(value) & above & (value <= known.high)
 
