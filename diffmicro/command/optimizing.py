@@ -16,6 +16,7 @@ from rich.text import Text
 
 from diffmicro._device import Device
 from diffmicro.command import words
+from diffmicro.command.axes import is_range
 from diffmicro.command.codes import OF_SEARCH
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
@@ -24,12 +25,15 @@ from diffmicro.command.ruling import (
     check_layers,
     is_rule,
     layers_of,
+    print_narrow,
     process_of,
     rule_texts,
 )
 from diffmicro.command.surrounding import surroundings_of, surroundings_text
+from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
 from diffmicro.command.yielding import DEFAULT, Fabrication, yield_plain, yield_text
+from diffmicro.parameters import Fields, Value
 
 if TYPE_CHECKING:
     from diffmicro.design import Objective, Problem, Tolerance
@@ -45,10 +49,11 @@ def run_optimize(
     scatter: tuple[Sequence[str], str],
     out: Path | None,
     as_json: bool,
-    options: Mapping[str, Any],
+    options: Mapping[str, Value],
     around: bool = True,
     rules: Path | None = None,
     made: Fabrication = DEFAULT,
+    plot: Path | None = None,
 ) -> int:
     """Solve the problem and show it. `goals`: goal -> response, of which one is given.
 
@@ -58,15 +63,15 @@ def run_optimize(
     from diffmicro.design import Objective, optimize_design
     from diffmicro.fabrication import buildable
 
+    check_figure(plot)
     module = words.device(device)
-    known = words.responses(module)
     goal, response = _goal_of(goals)
-    words.names(response, known, "response")
+    words.names(response, words.responses(module), "response")
     # `--free a=1:2 b=3:4`: words with a range are free wherever they stand.
-    ranges = [*free, *(pair for pair in pairs if ":" in pair)]
+    ranges = [*free, *filter(is_range, pairs)]
     if not ranges:
         raise BadInput("Nothing is free: give --free key=low:high.")
-    given_words = words.split([pair for pair in pairs if ":" not in pair])
+    given_words = words.split([pair for pair in pairs if not is_range(pair)])
     process, layout = process_of(rules), None
     if process is not None:
         layout, given_words = words.layout(module, given_words)
@@ -82,7 +87,7 @@ def run_optimize(
         problem = _problem(module, fixed, ranges, objective, subject, scatter, (process, layout))
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
-    deviating, counted = made.deviating(module), None
+    deviating, counted = made.deviating(module, process, layout), None
     try:
         if made.good is None:
             result = optimize_design(problem, out=out, **options)
@@ -96,15 +101,22 @@ def run_optimize(
     if process is not None and result.feasible:
         best = words.point(module, {**result.optimized.design, **result.optimized.setting})
         check_drawn(module, best.design, layout, process)
+        print_narrow(console(stderr=True), module, process, best.design, layout)
     if around:
         limits, parts = (None, None) if counted is None else (counted.limits, counted.parts)
         study["surroundings"] = surroundings_of(result, deviating, limits, parts)
-    if out is not None and counted is None:
-        _draw(module, problem, out)
+    if out is not None:
+        rounds = [] if counted is None else counted.rounds
+        for folder in [out / f"round_{n + 1}" for n in range(len(rounds))] or [out]:
+            _draw(module, response, folder)
+    if plot is not None:
+        from diffmicro.plot.searches import plot_history
+
+        plot_history(result, words.unit_of_response(module, response)).savefig(plot)
     if as_json:
         print(json.dumps(study, allow_nan=False))
     else:
-        _print(study, response, words.unit_of_response(module, response))
+        _print(study, response, module)
     return OF_SEARCH[study["status"]]
 
 
@@ -116,16 +128,18 @@ def _goal_of(goals: Mapping[str, str | None]) -> tuple[str, str]:
     return given[0]
 
 
-def _draw(module: Device, problem: "Problem", out: Path) -> None:
-    """The search as a figure in the run's folder."""
-    from diffmicro.report.figures import search_figure
+def _draw(module: Device, response: str, out: Path) -> None:
+    """A search as a figure in its folder, with all that it resumed."""
+    from diffmicro.design.shown import LIMIT, with_units
+    from diffmicro.plot.searches import history_figure
     from diffmicro.report.write import history_of
 
     rows = history_of(out)
     if rows:
-        unit = words.unit_of_response(module, problem.objective.response)
-        limits = {str(c): c.bound for c in problem.constraints if str(c) in rows[0]}
-        search_figure(rows, problem.objective.response, unit, limits).savefig(out / "search.png")
+        unit = words.unit_of_response(module, response)
+        limits = {text: float(text.split()[-1]) for text in rows[0] if LIMIT.fullmatch(text)}
+        names = {text: with_units(module, text) for text in limits}
+        history_figure(rows, response, unit, limits, names).savefig(out / "search.png")
 
 
 def _problem(
@@ -135,7 +149,7 @@ def _problem(
     objective: "Objective",
     subject: Sequence[str],
     scatter: tuple[Sequence[str], str],
-    made_by: "tuple[Process | None, Any]",
+    made_by: "tuple[Process | None, Fields | None]",
 ) -> "Problem":
     """The problem that the words state; ValueError where they state none. made_by: process and layout."""
     from diffmicro.design import device_problem, parse_constraint, robust_problem
@@ -181,7 +195,7 @@ def _bounds(module: Device, ranges: Sequence[str]) -> dict[str, tuple[float, flo
 
 
 def _deviating(
-    module: Any, fixed: words.Point, bounds: Mapping[str, Any], texts: Sequence[str]
+    module: Device, fixed: words.Point, bounds: Mapping[str, Value], texts: Sequence[str]
 ) -> "tuple[list[Tolerance], dict[str, tuple[float, float]]]":
     """A tolerance for each variable that deviates, and bounds for those of them that are not free.
 
@@ -192,7 +206,7 @@ def _deviating(
     from diffmicro.design.robust import reach
 
     free = [e.variable for key in bounds for e in entries(module, *fixed[:2], key)]
-    found: list[Any] = []
+    found: list[Tolerance] = []
     held: dict[str, tuple[float, float]] = {}
     for text in texts:
         tolerance = parse_tolerance(text, partial(words.unit_of_parameter, module))
@@ -221,42 +235,47 @@ def _field(key: str) -> str:
     return key.partition("[")[0]
 
 
-def _print(study: dict[str, Any], response: str, unit: str) -> None:
-    page = console()
+def _print(study: dict[str, Any], response: str, device: Device) -> None:
+    from diffmicro.design.shown import per, show, unit_of, with_units
+
+    def value(name: str, number: Any) -> str:
+        return show(device, name, number, 6)
+
+    def price(name: str, number: float | None) -> str:
+        return f"multiplier {_number(number)} {per(unit, unit_of(device, name))}".removesuffix(" 1")
+
+    page, unit = console(), unit_of(device, response)
     table = Table("", "before", "after", box=None)
     before, after = study["published"], study["optimized"]
     for name in study["variables"]:
-        table.add_row(name, _number(before["variables"][name]), _number(after["variables"][name]))
+        table.add_row(name, *(value(name, side["variables"][name]) for side in (before, after)))
     others = {n: c for n, c in study["constraints"].items() if not is_rule(c)}
     named = (constraint["of"] for constraint in others.values())
     for name in dict.fromkeys([response, *named]):
-        table.add_row(name, _number(before["response"][name]), _number(after["response"][name]))
+        table.add_row(name, *(value(name, side["response"][name]) for side in (before, after)))
     page.print(table)
     for name, constraint in others.items():
-        text = f"constraint {name}: value {_number(constraint['value'])}, "
+        of = constraint["of"]
+        text = f"constraint {with_units(device, name)}: value {value(of, constraint['value'])}, "
         if constraint["binds"]:
-            text += f"binds; multiplier {_number(constraint['multiplier'])}"
+            text += f"binds; {price(of, constraint['multiplier'])}"
         else:
-            text += f"slack {_number(constraint['slack'])}"
+            text += f"slack {value(of, constraint['slack'])}"
         page.print(Text(text))
     for line in rule_texts(study["constraints"], response, unit):
         page.print(Text(line))
     for name, bound in study["bounds"].items():
-        page.print(
-            Text(
-                f"{name} is at its bound {_number(bound['bound'])}; multiplier "
-                f"{_number(bound['multiplier'])}"
-            )
-        )
-    certificate = study["certificate"]
-    page.print(Text(f"status: {study['status']}, by {study['method']}. {study['reason']}"))
+        cost = price(name, bound["multiplier"])
+        page.print(Text(f"{name} is at its bound {value(name, bound['bound'])}; {cost}"))
+    certificate, reason = study["certificate"], with_units(device, study["reason"])
+    page.print(Text(f"status: {study['status']}, by {study['method']}. {reason}"))
     page.print(Text(f"gradient there: {certificate['verdict']}. {certificate['reason']}"))
     page.print(f"{study['evaluations']} evaluations in {study['seconds']} s")
-    for line in yield_text(study["yield"], response) if "yield" in study else ():
+    for line in yield_text(device, study["yield"], response) if "yield" in study else ():
         page.print(Text(line))
     for line in surroundings_text(study["surroundings"]) if study.get("surroundings") else ():
-        page.print(Text(line))
+        page.print(Text(with_units(device, line)))
 
 
-def _number(value: Any) -> str:
+def _number(value: Value) -> str:
     return "-" if value is None else f"{value:.6g}"
