@@ -151,8 +151,8 @@ class Device(Generic[DesignT, SettingT, ResponseT]):
     drive: tuple[str, ...] = ()
     shown_at: Mapping[str, float] = dataclasses.field(default_factory=dict)
     aliases: Mapping[str, Alias] = dataclasses.field(default_factory=dict)
-    quick: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    lone: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    quick: Mapping[str, Value] = dataclasses.field(default_factory=dict)
+    lone: Mapping[str, Value] = dataclasses.field(default_factory=dict)
     hasty: bool = True
     carries: bool = False
     branches: Hook | None = None

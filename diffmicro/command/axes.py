@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from diffmicro._device import Device
 from diffmicro.command import words
@@ -17,7 +16,9 @@ def is_range(pair: str) -> bool:
     return ":" in pair.partition("=")[2]
 
 
-def grid_axes(module: Device, given: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
+def grid_axes(
+    module: Device, given: Mapping[str, str]
+) -> tuple[dict[str, Value], dict[str, Value]]:
     """Words with several values as axes, the others as they are. Every value is checked here."""
     axes: dict[str, Value] = {}
     fixed: dict[str, Value] = {}

@@ -4,13 +4,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.table import Table
 from rich.text import Text
 
 from diffmicro._device import Device
-from diffmicro._json import JsonObject
+from diffmicro._json import Json, JsonObject
 from diffmicro.command import words
 from diffmicro.command.codes import Code
 from diffmicro.command.options import note_cautions
@@ -131,7 +131,7 @@ def _plain(
     deviating: Sequence[Tolerance],
     limits: Sequence["Constraint"],
     spread: "Scatter",
-) -> dict[str, Any]:
+) -> JsonObject:
     """What `--json` prints."""
     return {
         "device": device.name,
@@ -173,7 +173,7 @@ def yield_words(found: "Yield", spread: "Scatter") -> JsonObject:
     }
 
 
-def _print(device: Device, shown: Mapping[str, Any]) -> None:
+def _print(device: Device, shown: Mapping[str, Json]) -> None:
     from diffmicro.design.shown import with_units
 
     console().print(

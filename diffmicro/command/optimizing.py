@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
 from diffmicro._device import Device
+from diffmicro._json import Json, JsonObject
 from diffmicro.command import words
 from diffmicro.command.axes import is_range
 from diffmicro.command.codes import OF_SEARCH
@@ -251,10 +252,10 @@ def _field(key: str) -> str:
     return key.partition("[")[0]
 
 
-def _print(study: dict[str, Any], response: str, device: Device) -> None:
+def _print(study: JsonObject, response: str, device: Device) -> None:
     from diffmicro.design.shown import per, show, unit_of, with_units
 
-    def value(name: str, number: Any) -> str:
+    def value(name: str, number: Json) -> str:
         return show(device, name, number, 6)
 
     def price(name: str, number: float | None) -> str:

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from jaxtyping import PyTree
 from rich.console import Console
 from rich.text import Text
 
 from diffmicro._device import Device
-from diffmicro._json import JsonObject
+from diffmicro._json import Json, JsonObject
 from diffmicro.command.output import console
 from diffmicro.command.words import BadInput
 from diffmicro.parameters import Fields
@@ -71,7 +72,7 @@ def check_drawn(device: Device, design: Fields, layout: Fields | None, process: 
 
 
 def print_narrow(
-    page: Console, device: Device, process: "Process", design: Any, layout: Any
+    page: Console, device: Device, process: "Process", design: PyTree, layout: PyTree
 ) -> None:
     """The places of a design that break the rules about widths and gaps, by a check of its polygons."""
     from diffmicro.drawing import narrow_places
@@ -84,7 +85,7 @@ def print_narrow(
         page.print(Text(f"  {place}"), soft_wrap=True)
 
 
-def is_rule(constraint: Mapping[str, Any]) -> bool:
+def is_rule(constraint: Mapping[str, Json]) -> bool:
     """Whether a constraint of a result comes from the rules of a process."""
     return "rule" in constraint
 

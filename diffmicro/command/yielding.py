@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
-from diffmicro._json import JsonObject
+from diffmicro._json import Json, JsonObject
 from diffmicro.command.fabricating import common_of, scatter_of
 from diffmicro.command.surrounding import parts_plain, parts_text
 from diffmicro.command.words import BadInput
@@ -24,7 +26,7 @@ class Fabrication(NamedTuple):
     common: Sequence[str] = ()
 
     def deviating(
-        self, device: Device, process: "Process | None" = None, layout: Any = None
+        self, device: Device, process: "Process | None" = None, layout: PyTree = None
     ) -> "Deviating | None":
         """How parts deviate; None: by the process of the device. process: where parts are counted, the scatter of
         its etch is a cause too."""
@@ -43,7 +45,7 @@ class Fabrication(NamedTuple):
 
 
 def _with_etch(
-    said: Sequence[Tolerance], device: Device, process: "Process", layout: Any, design: Any
+    said: Sequence[Tolerance], device: Device, process: "Process", layout: PyTree, design: PyTree
 ) -> tuple[Tolerance, ...]:
     """What was said, and the scatter of the etch at a design."""
     from diffmicro.process import etch_tolerances
@@ -89,7 +91,7 @@ def yield_plain(found: "Buildable") -> JsonObject:
     }
 
 
-def yield_text(device: Device, found: Mapping[str, Any], objective: str) -> list[str]:
+def yield_text(device: Device, found: Mapping[str, Json], objective: str) -> list[str]:
     """The rounds in lines."""
     from diffmicro.design.shown import show, with_units
 

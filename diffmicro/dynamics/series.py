@@ -19,6 +19,8 @@ import jax.numpy as jnp
 from jax import Array
 from jax.typing import ArrayLike
 
+from diffmicro._types import Real
+
 Number = Any
 """A number along a motion: an array, or a `Series` while a step is built. No type checker knows the arithmetic
 of both at once."""
@@ -158,7 +160,7 @@ def series(value: Number) -> Series:
     return Series(lambda k: value if k == 0 else None)
 
 
-def line(start: Array, rise: Array) -> Series:
+def line(start: Real, rise: Real) -> Series:
     """start + rise tau."""
     return Series(lambda k: start if k == 0 else (rise if k == 1 else None))
 

@@ -14,7 +14,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -284,7 +284,7 @@ def _number(cell: Value, own: str, unit: str | None, place: _Place, row: int) ->
     return found
 
 
-def _allowed(column: np.ndarray, known: Parameter, cells: Sequence[Any], place: _Place) -> None:
+def _allowed(column: np.ndarray, known: Parameter, cells: Sequence[Value], place: _Place) -> None:
     for row, value in enumerate(column if not known.words else ()):
         if not within(value, known):
             raise place.fault(

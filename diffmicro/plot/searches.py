@@ -1,7 +1,6 @@
 """Searches as pictures: how one went, and the front of two objectives."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,6 +9,7 @@ from matplotlib.figure import Figure
 
 from diffmicro.design.pareto import Front
 from diffmicro.design.result import Result
+from diffmicro.parameters import Value
 from diffmicro.plot.stage import BLUE, INK, ORANGE, figure_of
 from diffmicro.units import readable_unit
 
@@ -28,7 +28,7 @@ def plot_history(result: Result, unit: str = "") -> Figure:
 
 
 def history_figure(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Mapping[str, Value]],
     objective: str,
     unit: str,
     limits: Mapping[str, float],

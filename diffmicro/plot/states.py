@@ -7,7 +7,7 @@ any other from its start.
 
 from collections.abc import Callable, Sequence
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -116,7 +116,7 @@ def traces(device: Device, design: Fields, setting: Fields, response: PyTree = N
     return traces_of(_trajectory(device, design, setting, response))
 
 
-def traces_of(path: Any) -> Traces:
+def traces_of(path: PyTree) -> Traces:
     """The same of a trajectory that `simulate` gave."""
     named = {
         n: np.asarray(x) for n, x in path._asdict().items() if isinstance(x, Array | np.ndarray)

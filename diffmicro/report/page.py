@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
 
 from diffmicro._device import Device
 from diffmicro._json import Json
@@ -49,7 +48,7 @@ def page(
     claims: Sequence[Claim],
     run: Mapping[str, Json],
     history: Sequence[Mapping[str, str]],
-    environment: Mapping[str, Any],
+    environment: Mapping[str, Json],
     claimed: str,
 ) -> str:
     """The whole page. claimed: name of the file with the claims."""
@@ -221,8 +220,8 @@ def _search(
 def _repeat(
     device: Device,
     question: Question,
-    run: Mapping[str, Any],
-    environment: Mapping[str, Any],
+    run: Mapping[str, Json],
+    environment: Mapping[str, Json],
     claimed: str,
 ) -> str:
     again = words.repeat_command(device, question, run["config"])

@@ -1,9 +1,9 @@
 """The sentences of a report, for readers who know the device and no optimization."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from diffmicro._device import Device
+from diffmicro._json import Json
 from diffmicro.design.shown import show, with_units
 from diffmicro.parameters import Fields, Value, describe
 from diffmicro.report.claims import Claim, Question
@@ -116,7 +116,7 @@ def words_of(device: Device, question: Question, side: str) -> list[str]:
     return found
 
 
-def repeat_command(device: Device, question: Question, config: Mapping[str, Any]) -> list[str]:
+def repeat_command(device: Device, question: Question, config: Mapping[str, Json]) -> list[str]:
     """The command that does the search again, in pieces that belong together."""
     parts = ["diffmicro optimize", question.device, *words_of(device, question, "before")]
     parts.append(f"--{question.goal} {question.objective}")

@@ -11,7 +11,7 @@ them: see `sweep.cluster` for several processes.
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -105,8 +105,8 @@ def calculate_one(
     build: Build,
     batch: Batch,
     *,
-    lone: dict[str, Any],
-    result_of: Callable[[Any], Any] = lambda response: response.result,
+    lone: dict[str, Value],
+    result_of: Callable[[PyTree], RESULTS] = lambda response: response.result,
     hasty: bool = True,
     name: str | None = None,
 ) -> Piece:
