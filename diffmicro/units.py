@@ -7,6 +7,7 @@ Left out: units that are no multiple of SI's (inch, gauss) and temperatures.
 
 import math
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import cache
 from typing import NamedTuple
@@ -76,6 +77,15 @@ def in_si(text: str, unit: str) -> float:
     if math.isclose(given.factor, 10.0**power, rel_tol=1e-12):  # `40um` is 40e-6 to the last bit
         return float(Decimal(found[1]).scaleb(power))
     return float(found[1]) * given.factor
+
+
+def last_alone_has_unit(texts: Sequence[str]) -> bool:
+    """Whether only the last of several numbers has a unit, as in `1,2um`, which may be meant for all or not."""
+    found = [NUMBER.fullmatch(text) for text in texts]
+    plain = [bool(known and known[2] is None) for known in found[:-1]]
+    last = found[-1]
+    some = any(float(text) for text, known in zip(texts, plain, strict=False) if known)
+    return some and all(plain) and bool(last and last[2])
 
 
 @cache

@@ -18,6 +18,7 @@ from diffmicro import Device
 from diffmicro.design import Constraint, Objective, Problem, device_problem
 from diffmicro.design.pareto import Front, pareto_front
 from diffmicro.devices import gripper, legs, stickslip, tribometer, tumbler, wrmma
+from diffmicro.plot.searches import plot_front
 from optimize import legs_height, tumbler_climb
 
 POINTS, BUDGET = 16, 40
@@ -179,15 +180,8 @@ def draw(fronts: Mapping[str, Front], path: Path) -> Path:
     FigureCanvasAgg(figure)
     axes = figure.subplots(2, -(-len(fronts) // 2), squeeze=False).ravel()
     for axis, (name, known) in zip(axes, fronts.items(), strict=False):
-        factors = np.array([factor for factor, _ in FRONTS[name].shown])
-        axis.plot(*(known.values * factors).T, "o-", color="#c44e00", markersize=5)
-        labels = [
-            f"{objective.response} [{unit or '-'}], {objective.goal}"
-            for objective, (_, unit) in zip(
-                (known.first, known.second), FRONTS[name].shown, strict=True
-            )
-        ]
-        axis.set(title=name, xlabel=labels[0], ylabel=labels[1])
+        plot_front(known, axis, shown=FRONTS[name].shown)
+        axis.set_title(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
     return path

@@ -24,7 +24,7 @@ from diffmicro.devices.tumbler.implicit import respond_implicit, simulate_implic
 from diffmicro.devices.wrmma.branches import each_branch
 from diffmicro.identification import fit, smoothed
 from diffmicro.parameters import describe, whole_number
-from diffmicro.plot.animate import animate
+from diffmicro.plot.film import animate
 from diffmicro.sweep import sweep
 
 KINDS = ("published_design", "published_setting")

@@ -33,6 +33,7 @@ PICTURES = {
     "legs.gif": "animate legs --frames 60 --out",
     "stickslip.gif": "animate stickslip period=2ms damping_ratio=0.1 --frames 60 --out",
     "tribometer.gif": "animate tribometer --frames 60 --out",
+    "walker.gif": "animate diffmicro.devices.legs.walker:WALKER --frames 60 --out",
     "gripper.gif": "animate gripper object_half_width=0.2mm force=100uN --frames 40 --out",
     "sweep_wrmma.svg": "sweep wrmma frequency_ratio=0.8:2.1:53 load_factor=8,32 --carry both "
     "--response velocity --out {table} --plot",

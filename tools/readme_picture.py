@@ -20,7 +20,7 @@ SHOWN += ("field",)
 def calculated():
     """Design, setting, elasticities of the velocity, certificate, and the words that the picture states."""
     from diffmicro.devices import wrmma
-    from diffmicro.plot.elasticities import elasticities
+    from diffmicro.plot.bars import elasticities
 
     design = wrmma.published_design(mass_ratio=1.5)
     setting = wrmma.published_setting(field=5e-3, load_factor=32.0, frequency_ratio=1.58)
@@ -40,7 +40,7 @@ def main() -> int:
     from matplotlib.figure import Figure
 
     from diffmicro.plot import wrmma as drawn
-    from diffmicro.plot.elasticities import plot_elasticities
+    from diffmicro.plot.bars import plot_elasticities
 
     design, setting, shares, certificate, numbers = calculated()
     motion = drawn.steady_motion(design, setting, periods=2)

@@ -39,7 +39,7 @@ COLLECT_AFTER = 200_000
 
 app = typer.Typer(
     name="diffmicro",
-    help="Differentiable simulator for microrobots: evaluate devices, sweep their parameters.",
+    help="Differentiable simulator for microrobots. Begin with: diffmicro list, diffmicro show wrmma.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -68,7 +68,7 @@ def _program(
 @app.command("list")
 @reporting
 def list_devices() -> None:
-    """Devices and what they are."""
+    """List the devices."""
     from diffmicro.command.output import console, devices_table
 
     console().print(devices_table())
@@ -77,7 +77,7 @@ def list_devices() -> None:
 @app.command(epilog=epilog("show"))
 @reporting
 def show(device: Device) -> None:
-    """Parameters and responses of a device: default, unit, allowed range, symbol, source; what to try."""
+    """Show the parameters and responses of a device, with units and allowed ranges, and commands to try."""
     from diffmicro.command import output, words
 
     module = words.device(device)
@@ -110,9 +110,16 @@ def evaluate(
         Path | None, typer.Option(metavar="FILE.jsonl", help="One point a line: {key: value, ...}.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object for each point.")] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.png",
+            help="With --grad elasticities with verdicts, else the motion (.png, .pdf, .svg).",
+        ),
+    ] = None,
 ) -> int:
-    """Responses at one point or at many, with gradients and what these say about themselves."""
-    from diffmicro.command import evaluation, output, words
+    """Calculate responses at one point or at many, and their gradients with verdicts."""
+    from diffmicro.command import evaluation, files, output, picturing, words
     from diffmicro.results import FAILURES
 
     start_program(precision)
@@ -125,6 +132,7 @@ def evaluate(
         *words.derivatives(grad, of, module),
     )
     page = output.console()
+    picturing.check(plot, points)
     if points is None:
         answer = evaluation.answer_point(request, given)
         note_cautions(module, words.point(module, given))
@@ -133,12 +141,14 @@ def evaluate(
         else:
             for part in output.answer_tables(request, answer, given):
                 page.print(part)
+        if plot is not None:
+            picturing.draw(request, answer, given, plot)
         if answer.status in FAILURES:
             return Code.NOT_CONVERGED
         return Code.BAD_INPUT if answer.status in ("invalid_input", "out_of_range") else Code.OK
     lines = [
         line if isinstance(line, words.BadInput) else given | dict(line)
-        for line in words.file_points(points)
+        for line in files.file_points(points)
     ]
     with closing(evaluation.answer_points(request, lines)) as answers:
         for number, answer in enumerate(answers, 1):
@@ -196,7 +206,7 @@ def sweep(
     ] = False,
     data: Points = None,
 ) -> int:
-    """Responses on a grid of parameters, or at points drawn from a box; every point has its status."""
+    """Calculate responses on a grid of parameters, or at points drawn from a box."""
     from diffmicro.command.sweeping import Options, draw_of, run_sweep, shard_of
 
     start_program(precision)
@@ -207,16 +217,17 @@ def sweep(
     return run_sweep(device, given_words(pairs, method, steps), options)
 
 
-@app.command()
+@app.command(epilog=epilog("merge"))
 @reporting
 def merge(
     files: Annotated[list[Path], typer.Argument(help="What sweep --shard wrote, all parts.")],
     out: TableFile,
+    plot: Figure = None,
 ) -> int:
-    """The parts of a sweep as one table, the same as from one program."""
+    """Join the parts of a sweep to one table, the same as from one program."""
     from diffmicro.command.merging import run_merge
 
-    return run_merge(files, out)
+    return run_merge(files, out, plot)
 
 
 for _name, _command in COMMANDS.items():
@@ -242,7 +253,7 @@ def draw(
     ] = None,
     rules: Rules = None,
 ) -> int:
-    """The device as a mask, as polylines with true arcs, as a solid, or as a picture with its dimensions.
+    """Draw the device: a mask, polylines with true arcs, a solid, or a picture with its dimensions.
 
     It shows the part as it comes out; with --rules what has to be drawn, so that the etch leaves that part.
     """
@@ -262,10 +273,10 @@ def animate(
     pairs: Words = None,
     frames: Annotated[int, typer.Option(min=2, max=2000, help="Number of frames.")] = 80,
 ) -> int:
-    """The device in motion as GIF, MP4 or HTML with a slider, or as a strip of frames in a PNG."""
+    """Show the device in motion: GIF, MP4, HTML with a slider, or a strip of frames as PNG."""
     from diffmicro.command import words
     from diffmicro.command.output import console
-    from diffmicro.plot import animate as drawing
+    from diffmicro.plot import film
 
     start_program(64)
     module = words.device(device)
@@ -275,7 +286,7 @@ def animate(
     if not out.parent.is_dir():
         raise words.BadInput(f"The folder {out.parent} does not exist.")
     try:
-        drawing.animate(module, point.design, point.setting, out, frames)
+        film.animate(module, point.design, point.setting, out, frames)
     except ValueError as complaint:
         raise words.BadInput(str(complaint)) from None
     console(stderr=True).print(f"The motion of {device} to {out}", soft_wrap=True)
@@ -296,7 +307,7 @@ def explore(
     port: Annotated[int, typer.Option(help="Of the page's address; 0 for any free one.")] = 8473,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
 ) -> int:
-    """A page on this machine: sliders for all parameters, curve, motion, and the gradient with its verdicts."""
+    """Open a page on this machine: sliders for all parameters, curve, motion, gradient with its verdicts."""
     from diffmicro.command.exploring import run_explore
 
     start_program(64)
@@ -315,7 +326,7 @@ def doctor(
     lanes: Annotated[int, typer.Option(help="With --target: designs in the batch.", min=1)] = 1024,
     precision: Precision = 64,
 ) -> None:
-    """Devices, precision, settings and versions, for reports of problems; or the program for a GPU."""
+    """Print versions and settings, for reports of problems; or compile for a GPU that need not be there."""
     from diffmicro.command import gpu, words
     from diffmicro.gpu.targets import TARGETS
 

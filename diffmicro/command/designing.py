@@ -1,10 +1,11 @@
 """The subcommands about designs: branches, boundaries, maps, searches, yields, reports, identification."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from diffmicro._json import Json
 from diffmicro.command.options import (
     Common,
     Device,
@@ -37,7 +38,7 @@ def branches(
     steps: Steps = None,
     data: Points = None,
 ) -> int:
-    """Periodic motions followed through folds along one parameter, stable and unstable ones."""
+    """Follow periodic motions along one parameter and around folds, stable and unstable ones."""
     from diffmicro.command.branching import run_branches
 
     start_program(64)
@@ -62,7 +63,7 @@ def boundaries(
     json: Annotated[bool, typer.Option("--json", help="One JSON object a boundary.")] = False,
     plot: Figure = None,
 ) -> int:
-    """The nearest places along a parameter where the device stops doing what it does, and what moves them."""
+    """Find the nearest places along a parameter where the device stops doing what it does; what moves them."""
     from diffmicro.command.limits import run_boundaries
 
     start_program(64)
@@ -82,7 +83,7 @@ def map_motions(
     steps: Steps = None,
     data: Points = None,
 ) -> int:
-    """Where the motions of a device end in the plane of two parameters, and which there are between."""
+    """Map which motions a device has in the plane of two parameters, and where they end."""
     from diffmicro.command.mapping import run_map
 
     start_program(64)
@@ -124,8 +125,9 @@ def optimize(
         bool, typer.Option(help="Look at ends and tolerances around the optimum.")
     ] = True,
     json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
+    plot: Figure = None,
 ) -> int:
-    """The best design within bounds and constraints, by gradients.
+    """Find the best design within bounds and constraints, by gradients.
 
     It ends ok: an optimum; stopped: better than the start, but no optimum (why is said); not_converged: nothing
     feasible or better (exit code 3). With --yield it ends so only where parts that decided about nothing confirm
@@ -137,7 +139,7 @@ def optimize(
 
     start_program(64)
     goals = {"maximize": maximize, "minimize": minimize}
-    options: dict[str, Any] = {"budget": budget, "seed": seed, "method": method, "resume": resume}
+    options: dict[str, Json] = {"budget": budget, "seed": seed, "method": method, "resume": resume}
     if lanes is not None:
         options["lanes"] = lanes
     return run_optimize(
@@ -153,6 +155,7 @@ def optimize(
         surroundings,
         rules,
         Fabrication(good, scatter or [], common or []),
+        plot,
     )
 
 
@@ -168,7 +171,7 @@ def basins(
     json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
     plot: Figure = None,
 ) -> int:
-    """All motions that starts from a box of states end in, the share of each, and the smallest kicks.
+    """Find all motions that the device settles to from a box of starts, and the kicks that lose the wanted one.
 
     A kick is a sudden change of one state that loses the motion which the setting's own start reaches.
     """
@@ -198,7 +201,7 @@ def tolerances(
     json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
     plot: Figure = None,
 ) -> int:
-    """Share of good parts under tolerances, with its interval, and what the bad ones fail by.
+    """Estimate the share of good parts under tolerances, and what the bad ones fail by.
 
     A good part ends ok and keeps every limit. --rules has the scatter of the etch as a common cause of
     each layer. Without it, --scatter and --common the device's own process is taken.
@@ -206,7 +209,7 @@ def tolerances(
     from diffmicro.command.fabricating import run_tolerances
 
     start_program(64)
-    options: dict[str, Any] = {"parts": parts, "seed": seed, "gradients": gradients}
+    options: dict[str, Json] = {"parts": parts, "seed": seed, "gradients": gradients}
     return run_tolerances(
         subject, pairs or [], scatter or [], common or [], limit or [], options, json, plot, rules
     )
@@ -216,7 +219,7 @@ def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="An optimization's folder.")],
     out: Annotated[Path, typer.Option(metavar="FILE.html", help="Where to write the page.")],
 ) -> int:
-    """One page about an optimization, for readers who know the device; its claims beside it as JSON."""
+    """Write a page about an optimization, for readers who know the device; its claims beside it as JSON."""
     from diffmicro.command.reporting import run_report
 
     start_program(64)
@@ -231,7 +234,7 @@ def verify(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> int:
-    """The claims of a report calculated again: which hold. Exit code 3 where one does not."""
+    """Calculate the claims of a report again, and say which hold. Exit code 3 where one does not."""
     from diffmicro.command.reporting import run_verify
 
     start_program(64)
@@ -270,14 +273,17 @@ def identify(
     steps: Steps = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="New folder for it.")] = None,
     json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
+    plot: Figure = None,
 ) -> int:
-    """Parameters from measurements: estimates, 95 % intervals, what the data do not see."""
+    """Find parameters from measurements, with 95 % intervals, and what the data do not see."""
     from diffmicro.command.identifying import Options, run_identify
 
     start_program(64)
     numerics = {"method": method, "steps": steps}
     named = [f"{key}={value}" for key, value in numerics.items() if value is not None]
-    options = Options(free or [], error or [], loss, starts, seed, ignore, upcoming, out, json)
+    options = Options(
+        free or [], error or [], loss, starts, seed, ignore, upcoming, out, json, plot
+    )
     return run_identify(device, data, [*(pairs or []), *named], options)
 
 

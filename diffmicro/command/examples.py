@@ -19,6 +19,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "diffmicro boundaries wrmma load_factor=32 frequency_ratio=1.58 --along frequency_ratio "
         "--grad rest_gap,field",
     ),
+    "map": (
+        "diffmicro map wrmma frequency_ratio=0.8:2 field=3e-3:6e-3 load_factor=32 --out map.csv --plot map.png",
+    ),
+    "merge": ("diffmicro merge part1.csv part2.csv --out ratio.csv",),
+    "report": ("diffmicro report variant --out variant.html",),
+    "verify": ("diffmicro verify report.json",),
     "basins": ("diffmicro basins wrmma frequency_ratio=0.91 start=ramp --starts 300",),
     "optimize": (
         "diffmicro optimize wrmma --maximize velocity --free mass_ratio=0.5:2.5 --free rest_gap=8um:40um "
@@ -33,7 +39,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "explore": ("diffmicro explore wrmma load_factor=32 frequency_ratio=1.58",),
     "doctor": ("diffmicro doctor --target a100",),
 }
-"""By subcommand. A test holds each to the README's table of questions, whose commands are run."""
+"""By subcommand. A test holds each to the README or to the pages, whose commands are run."""
 
 
 def epilog(subcommand: str) -> str | None:
@@ -45,24 +51,32 @@ def epilog(subcommand: str) -> str | None:
 def tries(module: Device, named: str) -> list[str]:
     """Commands that show what a device does; `named`: as it was named on the command line."""
     key = next((name for name in (*module.drive, *module.parameters) if _turns(module, name)), None)
+    key, value = next(iter(module.shown_at.items()), (key, None))
     if key is None:
         return [f"diffmicro evaluate {named}"]
-    known, response = module.parameters[key], module.usual_responses[0]
-    # A tenth of the usual value to both sides, and never outside of what is allowed.
-    low, high = sorted(known.default * factor for factor in (0.9, 1.1))
+    known, response = module.parameters[key], _number(module)
+    # A tenth of the value to both sides, and never outside of what is allowed.
+    low, high = sorted((value or known.default) * factor for factor in (0.9, 1.1))
     axis = f"{key}={max(low, known.low):.4g}:{min(high, known.high):.4g}"
+    at = f" {key}={value:g}" if value is not None else ""
     found = [
-        f"diffmicro evaluate {named} --grad {key} --of {response}",
+        f"diffmicro evaluate {named}{at} --grad {key} --of {response}",
         f"diffmicro sweep {named} {axis}:21 --out sweep.csv --plot sweep.png",
     ]
     if module.branches is not None:
         found.append(f"diffmicro branches {named} {axis} --out branches.csv --plot branches.png")
     if module.orbits is not None:
-        found.append(f"diffmicro boundaries {named} --along {key}")
+        found.append(f"diffmicro boundaries {named}{at} --along {key}")
     found.append(f"diffmicro optimize {named} --maximize {response} --free {axis}")
     if module.simulate is not None:
         found.append(f"diffmicro animate {named} --out {module.name}.gif")
-    return [*found, f"diffmicro explore {named}"]
+    return [*found, f"diffmicro explore {named}{at}"]
+
+
+def _number(module: Device) -> str:
+    """The first response that is one number, as far as its unit says."""
+    names = module.usual_responses
+    return next((name for name in names if "," not in module.responses[name].unit), names[0])
 
 
 def _turns(module: Device, name: str) -> bool:

@@ -4,12 +4,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.table import Table
 from rich.text import Text
 
 from diffmicro._device import Device
+from diffmicro._json import Json, JsonObject
 from diffmicro.command import words
 from diffmicro.command.codes import Code
 from diffmicro.command.options import note_cautions
@@ -18,6 +19,7 @@ from diffmicro.command.ruling import check_layers, layers_of, process_of
 from diffmicro.command.runs import Kept, of_run
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
+from diffmicro.parameters import Value
 from diffmicro.tolerance import Tolerance
 
 if TYPE_CHECKING:
@@ -31,13 +33,14 @@ def run_tolerances(
     scatter: Sequence[str],
     common: Sequence[str],
     limits: Sequence[str],
-    options: Mapping[str, Any],
+    options: Mapping[str, Value],
     as_json: bool,
     plot: Path | None,
     rules: Path | None = None,
 ) -> int:
     """Calculate the yield and show it. subject: a device, or the folder of an optimization. rules: file."""
     from diffmicro.fabrication import tolerances
+    from diffmicro.fabrication.scatter import scatter as scattered
     from diffmicro.process import etch_tolerances
 
     check_figure(plot)
@@ -74,11 +77,12 @@ def run_tolerances(
         )
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
-    shown = _plain(device, found, deviating, every, point)
+    spread = scattered(device, point.design, point.setting, deviating)
+    shown = _plain(device, found, deviating, every, spread)
     if plot is not None:
         from diffmicro.plot.tolerances import tolerances_figure
 
-        tolerances_figure(shown).savefig(plot)
+        tolerances_figure(shown, found, spread.causes).savefig(plot)
     print(json.dumps(shown, allow_nan=False)) if as_json else _print(device, shown)
     return Code.OK
 
@@ -109,7 +113,10 @@ def limit_of(device: Device, text: str) -> "Constraint":
     return _said(parse_constraint, text, partial(words.unit_of_response, device))
 
 
-def _said(parse: Callable[..., Any], *given: Any) -> Any:
+Read = TypeVar("Read")
+
+
+def _said(parse: Callable[..., Read], *given: object) -> Read:
     try:
         return parse(*given)
     except BadInput:
@@ -123,12 +130,9 @@ def _plain(
     found: "Yield",
     deviating: Sequence[Tolerance],
     limits: Sequence["Constraint"],
-    point: words.Point,
-) -> dict[str, Any]:
+    spread: "Scatter",
+) -> JsonObject:
     """What `--json` prints."""
-    from diffmicro.fabrication import scatter
-
-    spread = scatter(device, point.design, point.setting, deviating)
     return {
         "device": device.name,
         **yield_words(found, spread),
@@ -146,7 +150,7 @@ def _plain(
     }
 
 
-def yield_words(found: "Yield", spread: "Scatter") -> dict[str, Any]:
+def yield_words(found: "Yield", spread: "Scatter") -> JsonObject:
     """A yield as plain Python values."""
     nearest = None
     if found.nearest is not None:
@@ -169,7 +173,7 @@ def yield_words(found: "Yield", spread: "Scatter") -> dict[str, Any]:
     }
 
 
-def _print(device: Device, shown: Mapping[str, Any]) -> None:
+def _print(device: Device, shown: Mapping[str, Json]) -> None:
     from diffmicro.design.shown import with_units
 
     console().print(

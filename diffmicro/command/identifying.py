@@ -7,17 +7,20 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from diffmicro._device import Device
 from diffmicro._files import replace
 from diffmicro.command import words
+from diffmicro.command.axes import is_range
 from diffmicro.command.codes import OF_SEARCH
 from diffmicro.command.estimates import show, unit_of
 from diffmicro.command.measuring import data_from
 from diffmicro.command.options import note_cautions
 from diffmicro.command.progress import progress
+from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
+from diffmicro.parameters import Value
 
 if TYPE_CHECKING:
     from diffmicro.design.run import Folder
@@ -36,6 +39,7 @@ class Options(NamedTuple):
     upcoming: bool = False
     out: Path | None = None
     json: bool = False
+    plot: Path | None = None
 
 
 def run_identify(device: str, table: Path, pairs: Sequence[str], options: Options) -> int:
@@ -43,15 +47,16 @@ def run_identify(device: str, table: Path, pairs: Sequence[str], options: Option
     from diffmicro.identification import identify
     from diffmicro.identification.upcoming import next_measurement
 
+    check_figure(options.plot)
     module = words.device(device)
     data = data_from(module, table, options.ignore, options.errors)
-    free, ranges = _ranges(module, data, [*options.free, *(p for p in pairs if ":" in p)])
+    free, ranges = _ranges(module, data, [*options.free, *filter(is_range, pairs)])
     if ranges and not options.upcoming:
         raise BadInput(
             f"{', '.join(ranges)}: a column of the data is known, so it cannot be free. A range of it says "
             "where to measure next: add --next."
         )
-    point = _point(module, data, [pair for pair in pairs if ":" not in pair], free)
+    point = _point(module, data, [pair for pair in pairs if not is_range(pair)], free)
     note_cautions(module, point, free)
     asked = dict(loss=options.loss, starts=options.starts, seed=options.seed)
     folder = _folder(module, table, data, free, point, asked, options.out)
@@ -62,15 +67,18 @@ def run_identify(device: str, table: Path, pairs: Sequence[str], options: Option
         after = next_measurement(found, ranges) if options.upcoming and found.ended else None
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
-    told = found.json() | {"next": None if after is None else after.json()}
-    if folder is not None:
-        if found.ended is not None:
-            from diffmicro.plot.identification import identification_figure
+    content = found.json() | {"next": None if after is None else after.json()}
+    figures = [options.plot] if options.plot else []
+    figures += [folder.path / "identification.png"] if folder else []
+    if figures and found.ended is not None:
+        from diffmicro.plot.identification import identification_figure
 
-            identification_figure(found, after).savefig(folder.path / "identification.png")
+        for path in figures:
+            identification_figure(found, after).savefig(path)
+    if folder is not None:
         # The last file: with it the folder counts as finished.
-        replace(folder.path / "result.json", (json.dumps(told, allow_nan=False) + "\n").encode())
-    print(json.dumps(told, allow_nan=False)) if options.json else show(found, after)
+        replace(folder.path / "result.json", (json.dumps(content, allow_nan=False) + "\n").encode())
+    print(json.dumps(content, allow_nan=False)) if options.json else show(found, after)
     return OF_SEARCH[found.status]
 
 
@@ -125,7 +133,7 @@ def _folder(
     data: "Data",
     free: Ranges,
     point: words.Point,
-    asked: Mapping[str, Any],
+    asked: Mapping[str, Value],
     out: Path | None,
 ) -> "Folder | None":
     """The folder of this question; one that holds something else is refused."""

@@ -11,9 +11,9 @@ from diffmicro.sweep.record import SHARD, Record, keep, record_of, recorded
 from diffmicro.sweep.store import differences
 
 
-def run_merge(files: Sequence[Path], out: Path) -> int:
+def run_merge(files: Sequence[Path], out: Path, plot: Path | None = None) -> int:
     """Write the whole table, to the byte what one program would have written."""
-    check_files(out, None)
+    check_files(out, plot)
     parts = {file: _part(file) for file in files}
     first = next(iter(parts.values()))
     whole = {key: value for key, value in first.sweep.items() if key != SHARD}
@@ -31,6 +31,10 @@ def run_merge(files: Sequence[Path], out: Path) -> int:
     table = join(tables)
     if not keep(table, out, len(table), whole, first.words):
         raise BadInput(f"{out} holds a longer table already.")
+    if plot is not None:
+        from diffmicro.plot.sweep import save_sweep_figure
+
+        save_sweep_figure(table, plot)
     note(f"{len(table)} points of {len(tables)} parts to {out}")
     return Code.OK
 

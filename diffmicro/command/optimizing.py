@@ -9,13 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
 from diffmicro._device import Device
+from diffmicro._json import Json, JsonObject
 from diffmicro.command import words
+from diffmicro.command.axes import is_range
 from diffmicro.command.codes import OF_SEARCH
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
@@ -29,11 +31,14 @@ from diffmicro.command.ruling import (
     rule_texts,
 )
 from diffmicro.command.surrounding import surroundings_of, surroundings_text
+from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
 from diffmicro.command.yielding import DEFAULT, Fabrication, yield_plain, yield_text
+from diffmicro.parameters import Fields, Value
 
 if TYPE_CHECKING:
-    from diffmicro.design import Objective, Problem, Tolerance
+    from diffmicro.design import Objective, Problem, Result, Tolerance
+    from diffmicro.fabrication.buildable import Buildable, Deviating
     from diffmicro.process import Process
 
 
@@ -46,28 +51,28 @@ def run_optimize(
     scatter: tuple[Sequence[str], str],
     out: Path | None,
     as_json: bool,
-    options: Mapping[str, Any],
+    options: Mapping[str, Value],
     around: bool = True,
     rules: Path | None = None,
     made: Fabrication = DEFAULT,
+    plot: Path | None = None,
 ) -> int:
     """Solve the problem and show it. `goals`: goal -> response, of which one is given.
 
     scatter: words of --robust, and the measure. around: also look at what lies around the optimum. rules: file.
     made: how parts deviate, and how many are to be good.
     """
-    from diffmicro.design import Objective, optimize_design
-    from diffmicro.fabrication import buildable
+    from diffmicro.design import Objective
 
+    check_figure(plot)
     module = words.device(device)
-    known = words.responses(module)
     goal, response = _goal_of(goals)
-    words.names(response, known, "response")
+    words.names(response, words.responses(module), "response")
     # `--free a=1:2 b=3:4`: words with a range are free wherever they stand.
-    ranges = [*free, *(pair for pair in pairs if ":" in pair)]
+    ranges = [*free, *filter(is_range, pairs)]
     if not ranges:
         raise BadInput("Nothing is free: give --free key=low:high.")
-    given_words = words.split([pair for pair in pairs if ":" not in pair])
+    given_words = words.split([pair for pair in pairs if not is_range(pair)])
     process, layout = process_of(rules), None
     if process is not None:
         layout, given_words = words.layout(module, given_words)
@@ -83,15 +88,8 @@ def run_optimize(
         problem = _problem(module, fixed, ranges, objective, subject, scatter, (process, layout))
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
-    deviating, counted = made.deviating(module, process, layout), None
-    try:
-        if made.good is None:
-            result = optimize_design(problem, out=out, **options)
-        else:
-            counted = buildable(problem, made.good, deviating, out=out, **options)
-            result = counted.result
-    except ValueError as complaint:
-        raise BadInput(str(complaint)) from None
+    deviating = made.deviating(module, process, layout)
+    result, counted = _searched(problem, made.good, deviating, out=out, **options)
     study = result.json(f"{device} {goal} {response}")
     study |= {} if counted is None else yield_plain(counted)
     if process is not None and result.feasible:
@@ -101,15 +99,28 @@ def run_optimize(
     if around:
         limits, parts = (None, None) if counted is None else (counted.limits, counted.parts)
         study["surroundings"] = surroundings_of(result, deviating, limits, parts)
-    if out is not None:
-        rounds = [] if counted is None else counted.rounds
-        for folder in [out / f"round_{n + 1}" for n in range(len(rounds))] or [out]:
-            _draw(module, response, folder)
+    _draw(module, result, 0 if counted is None else len(counted.rounds), out, plot)
     if as_json:
         print(json.dumps(study, allow_nan=False))
     else:
         _print(study, response, module)
     return OF_SEARCH[study["status"]]
+
+
+def _searched(
+    problem: "Problem", good: float | None, deviating: "Deviating | None", **options: Any
+) -> tuple["Result", "Buildable | None"]:
+    """The best design; with a share of parts that have to be `good`, also how that was counted."""
+    from diffmicro.design import optimize_design
+    from diffmicro.fabrication import buildable
+
+    try:
+        if good is None:
+            return optimize_design(problem, **options), None
+        counted = buildable(problem, good, deviating, **options)
+    except ValueError as complaint:
+        raise BadInput(str(complaint)) from None
+    return counted.result, counted
 
 
 def _goal_of(goals: Mapping[str, str | None]) -> tuple[str, str]:
@@ -120,10 +131,24 @@ def _goal_of(goals: Mapping[str, str | None]) -> tuple[str, str]:
     return given[0]
 
 
-def _draw(module: Device, response: str, out: Path) -> None:
-    """The search as a figure in the run's folder."""
+def _draw(
+    module: Device, result: "Result", rounds: int, out: Path | None, plot: Path | None
+) -> None:
+    """The last search as a figure in a file, and every round's in its folder."""
+    response = result.problem.objective.response
+    if out is not None:
+        for folder in [out / f"round_{n + 1}" for n in range(rounds)] or [out]:
+            _draw_kept(module, response, folder)
+    if plot is not None:
+        from diffmicro.plot.searches import plot_history
+
+        plot_history(result, words.unit_of_response(module, response)).savefig(plot)
+
+
+def _draw_kept(module: Device, response: str, out: Path) -> None:
+    """A search as a figure in its folder, with all that it resumed."""
     from diffmicro.design.shown import LIMIT, with_units
-    from diffmicro.report.figures import search_figure
+    from diffmicro.plot.searches import history_figure
     from diffmicro.report.write import history_of
 
     rows = history_of(out)
@@ -131,7 +156,7 @@ def _draw(module: Device, response: str, out: Path) -> None:
         unit = words.unit_of_response(module, response)
         limits = {text: float(text.split()[-1]) for text in rows[0] if LIMIT.fullmatch(text)}
         names = {text: with_units(module, text) for text in limits}
-        search_figure(rows, response, unit, limits, names).savefig(out / "search.png")
+        history_figure(rows, response, unit, limits, names).savefig(out / "search.png")
 
 
 def _problem(
@@ -141,7 +166,7 @@ def _problem(
     objective: "Objective",
     subject: Sequence[str],
     scatter: tuple[Sequence[str], str],
-    made_by: "tuple[Process | None, Any]",
+    made_by: "tuple[Process | None, Fields | None]",
 ) -> "Problem":
     """The problem that the words state; ValueError where they state none. made_by: process and layout."""
     from diffmicro.design import device_problem, parse_constraint, robust_problem
@@ -187,7 +212,7 @@ def _bounds(module: Device, ranges: Sequence[str]) -> dict[str, tuple[float, flo
 
 
 def _deviating(
-    module: Any, fixed: words.Point, bounds: Mapping[str, Any], texts: Sequence[str]
+    module: Device, fixed: words.Point, bounds: Mapping[str, Value], texts: Sequence[str]
 ) -> "tuple[list[Tolerance], dict[str, tuple[float, float]]]":
     """A tolerance for each variable that deviates, and bounds for those of them that are not free.
 
@@ -198,7 +223,7 @@ def _deviating(
     from diffmicro.design.robust import reach
 
     free = [e.variable for key in bounds for e in entries(module, *fixed[:2], key)]
-    found: list[Any] = []
+    found: list[Tolerance] = []
     held: dict[str, tuple[float, float]] = {}
     for text in texts:
         tolerance = parse_tolerance(text, partial(words.unit_of_parameter, module))
@@ -227,10 +252,10 @@ def _field(key: str) -> str:
     return key.partition("[")[0]
 
 
-def _print(study: dict[str, Any], response: str, device: Device) -> None:
+def _print(study: JsonObject, response: str, device: Device) -> None:
     from diffmicro.design.shown import per, show, unit_of, with_units
 
-    def value(name: str, number: Any) -> str:
+    def value(name: str, number: Json) -> str:
         return show(device, name, number, 6)
 
     def price(name: str, number: float | None) -> str:
@@ -269,5 +294,5 @@ def _print(study: dict[str, Any], response: str, device: Device) -> None:
         page.print(Text(with_units(device, line)))
 
 
-def _number(value: Any) -> str:
+def _number(value: Value) -> str:
     return "-" if value is None else f"{value:.6g}"

@@ -3,7 +3,9 @@
 import dataclasses
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from diffmicro._json import Json, JsonObject
 
 if TYPE_CHECKING:
     from diffmicro.design import Constraint, Result
@@ -17,7 +19,7 @@ def surroundings_of(
     deviating: "Deviating | None" = None,
     limits: "Sequence[Constraint] | None" = None,
     counted: "Yield | None" = None,
-) -> dict[str, Any] | None:
+) -> JsonObject | None:
     """The surroundings of a result's design as plain values; None where the result is no design that holds.
 
     deviating: by default the device's process; may be a function of the design. limits: what parts keep, by
@@ -51,7 +53,7 @@ def _of_place(
     deviating: "Deviating | None",
     limits: "Sequence[Constraint]",
     counted: "Yield | None",
-) -> dict[str, Any]:
+) -> JsonObject:
     from diffmicro.fabrication.surroundings import surroundings
 
     if callable(deviating):
@@ -68,13 +70,13 @@ def _of_place(
     }
 
 
-def parts_plain(parts: "Yield") -> dict[str, Any]:
+def parts_plain(parts: "Yield") -> JsonObject:
     """A yield as plain values."""
     names = ("low", "high", "parts", "causes")
     return {"yield": parts.share, **{name: getattr(parts, name) for name in names}}
 
 
-def surroundings_text(found: Mapping[str, Any]) -> list[str]:
+def surroundings_text(found: Mapping[str, Json]) -> list[str]:
     """The same in lines."""
     if "points" in found:
         return [
@@ -102,7 +104,7 @@ def surroundings_text(found: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def parts_text(parts: Mapping[str, Any]) -> str:
+def parts_text(parts: Mapping[str, Json]) -> str:
     """`97 % (96.1 to 97.7) of 2000`."""
     share, low, high = (100 * parts[name] for name in ("yield", "low", "high"))
     return f"{share:.4g} % ({low:.4g} to {high:.4g}) of {parts['parts']}"

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
+from diffmicro._json import Json, JsonObject
 from diffmicro.command.fabricating import common_of, scatter_of
 from diffmicro.command.surrounding import parts_plain, parts_text
 from diffmicro.command.words import BadInput
@@ -23,7 +26,7 @@ class Fabrication(NamedTuple):
     common: Sequence[str] = ()
 
     def deviating(
-        self, device: Device, process: "Process | None" = None, layout: Any = None
+        self, device: Device, process: "Process | None" = None, layout: PyTree = None
     ) -> "Deviating | None":
         """How parts deviate; None: by the process of the device. process: where parts are counted, the scatter of
         its etch is a cause too."""
@@ -31,18 +34,18 @@ class Fabrication(NamedTuple):
             raise BadInput(f"--yield {self.good:g}: it has to be between 0 and 1, as in 0.95.")
         said = [scatter_of(device, text) for text in self.scatter]
         said += [common_of(device, text) for text in self.common]
-        etch = self.good is not None and process is not None and process.scatters
-        if self.good is not None and not said and not etch and not device.process:
+        etched = process if self.good is not None and process and process.scatters else None
+        if self.good is not None and not said and not etched and not device.process:
             raise BadInput(
                 f"--yield: {device.name} has no process of its own; give --scatter key=2%."
             )
-        if etch:
-            return partial(_with_etch, said, device, process, layout)
+        if etched:
+            return partial(_with_etch, said, device, etched, layout)
         return tuple(said) or None
 
 
 def _with_etch(
-    said: Sequence[Tolerance], device: Device, process: "Process", layout: Any, design: Any
+    said: Sequence[Tolerance], device: Device, process: "Process", layout: PyTree, design: PyTree
 ) -> tuple[Tolerance, ...]:
     """What was said, and the scatter of the etch at a design."""
     from diffmicro.process import etch_tolerances
@@ -54,7 +57,7 @@ DEFAULT = Fabrication()
 """No yield is wanted, and parts deviate by the process of the device."""
 
 
-def yield_plain(found: "Buildable") -> dict[str, Any]:
+def yield_plain(found: "Buildable") -> JsonObject:
     """What a result says beside its last search."""
     rounds = [
         {
@@ -88,7 +91,7 @@ def yield_plain(found: "Buildable") -> dict[str, Any]:
     }
 
 
-def yield_text(device: Device, found: Mapping[str, Any], objective: str) -> list[str]:
+def yield_text(device: Device, found: Mapping[str, Json], objective: str) -> list[str]:
     """The rounds in lines."""
     from diffmicro.design.shown import show, with_units
 

@@ -9,7 +9,6 @@ is made as small as it gets, and what is still missed there contradicts each oth
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -17,10 +16,11 @@ import numpy as np
 from jax import Array
 
 from diffmicro._device import Device
+from diffmicro._json import JsonObject
 from diffmicro.design.points import Point
 from diffmicro.design.problem import FEASIBLE, Constraint, Finished, Problem, Variable
 from diffmicro.design.starts import evenly
-from diffmicro.parameters import as_arrays, describe, entry_of
+from diffmicro.parameters import Fields, Value, as_arrays, describe, entry_of
 from diffmicro.process import Limit, Process, features, kinds, limits
 from diffmicro.units import readable
 
@@ -35,12 +35,14 @@ class RuleConstraint(Constraint):
     rule: str = ""
     layer: str = ""
 
-    def price(self, multiplier: float) -> dict[str, Any]:
+    def price(self, multiplier: float) -> JsonObject:
         """Which rule it is, and the gain for one micrometer of it."""
         return {"rule": self.rule, "layer": self.layer, "per_um": 1e-6 * multiplier}
 
 
-def ruled_problem(problem: Problem, point: Point, process: Process, layout: Any = None) -> Problem:
+def ruled_problem(
+    problem: Problem, point: Point, process: Process, layout: Fields | None = None
+) -> Problem:
     """The problem with the rules of a process among its constraints; ValueError where they cannot be met.
 
     point: the operating point whose design is made. layout: what its drawing needs beside the design.
@@ -88,9 +90,9 @@ class _Features:
 
     device: Device
     point: Point
-    layout: Any
+    layout: Fields | None
 
-    def at(self, x: Mapping[str, Any]) -> Array:
+    def at(self, x: Mapping[str, Value]) -> Array:
         design = as_arrays(self.point.at(x)[0])
         found = features(self.device, design, self.layout)
         return jnp.stack([jnp.asarray(feature.value, float) for feature in found])
@@ -105,7 +107,7 @@ class _Features:
 
         return jax.jit(lambda x: jax.jacfwd(twice, has_aux=True)(x)[::-1])
 
-    def table(self, x: Mapping[str, Any]) -> tuple[Array, Array]:
+    def table(self, x: Mapping[str, Value]) -> tuple[Array, Array]:
         """Values, and their derivatives with a column for each variable."""
         given = {name: jnp.asarray(value, float) for name, value in x.items()}
         values, slopes = self.with_slopes(given)

@@ -1,10 +1,10 @@
 """Values, limits and prices of a device in units that read well: `20 um`, `velocity >= 20 mm/s`, `5 %`."""
 
 import re
-from typing import Any
 
 from diffmicro._device import Device
 from diffmicro.boundary.margin import margin_key
+from diffmicro.parameters import Value
 from diffmicro.shapes.features import NAMED
 from diffmicro.units import readable
 
@@ -20,7 +20,7 @@ def unit_of(device: Device, name: str) -> str:
     return known.unit.split(", ")[0] if known else "-"
 
 
-def show(device: Device, name: str, value: Any, digits: int = 5) -> str:
+def show(device: Device, name: str, value: Value, digits: int = 5) -> str:
     """The value of a parameter, a response, a feature or a margin."""
     if value is None:
         return "-"

@@ -11,7 +11,7 @@ Left out: radii between edges that join smoothly, and rules between layers.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from diffmicro.drawing.device import geometry
 from diffmicro.drawing.etching import drawn
 from diffmicro.drawing.flat import Part, flat_parts
 from diffmicro.drawing.overlaps import crossings
+from diffmicro.parameters import Fields
 from diffmicro.process.values import LayerRules, Process
 from diffmicro.shapes import Geometry
 from diffmicro.shapes.features import GAP, WIDTH
@@ -77,7 +78,10 @@ class Narrow(NamedTuple):
 
 
 def narrow_places(
-    device: Device | str, process: Process, design: Any = None, layout: Any = None
+    device: Device | str,
+    process: Process,
+    design: Fields | None = None,
+    layout: Fields | None = None,
 ) -> tuple[Narrow, ...]:
     """Every place of a design that breaks a rule about widths or gaps, the narrowest first."""
     device = as_device(device)

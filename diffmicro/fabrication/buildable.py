@@ -19,10 +19,11 @@ import dataclasses
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from diffmicro.boundary.margin import margin_key
 from diffmicro.design.loop import optimize_design
@@ -34,7 +35,7 @@ from diffmicro.fabrication.reserves import Worst, nearest_cliff, worst
 from diffmicro.fabrication.scatter import Scatter, scatter
 from diffmicro.fabrication.tolerances import tolerances
 from diffmicro.fabrication.yields import Yield
-from diffmicro.parameters import idle, whole_number
+from diffmicro.parameters import Value, idle, whole_number
 from diffmicro.results import NoResult
 from diffmicro.tolerance import Tolerance
 
@@ -53,7 +54,7 @@ JUMP = 0.6
 TOO_GOOD = 0.25
 """Index by which a yield may be better than wanted [deviations]: 97.1 % where 95 % is wanted."""
 
-Deviating = Sequence[Tolerance] | Callable[[Any], Sequence[Tolerance]]
+Deviating = Sequence[Tolerance] | Callable[[PyTree], Sequence[Tolerance]]
 """How parts deviate, or how those of a design do: what an etch moves depends on it."""
 
 
@@ -102,7 +103,7 @@ def buildable(
     progress: bool = True,
     out: Path | None = None,
     resume: bool = False,
-    **options: Any,
+    **options: Value,
 ) -> Buildable:
     """The best design of which at least `wanted` of the parts are good, in `rounds` searches.
 
@@ -245,7 +246,7 @@ def _spread(problem: Problem, at: Mapping[str, float], deviating: Deviating) -> 
     return scatter(place.device, place.design, place.setting, _of(deviating, place.design))
 
 
-def _of(deviating: Deviating, design: Any) -> tuple[Tolerance, ...]:
+def _of(deviating: Deviating, design: PyTree) -> tuple[Tolerance, ...]:
     """How parts of this design deviate."""
     return tuple(deviating(design) if callable(deviating) else deviating)
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from diffmicro.tolerance import LEVEL, share_interval
 
@@ -62,6 +63,8 @@ class Yield(NamedTuple):
 
     parts: how many were calculated. method: `counting` or `importance sampling`. causes: share of all parts that
     fail by each. nearest: the most probable bad part; None: none was found. note: what was given up, and why.
+    sample: parts that decided, as places (parts, causes of deviations), and what each fails by, "" for a good one.
+    Of importance sampling they are drawn around failures.
     """
 
     share: float
@@ -72,6 +75,7 @@ class Yield(NamedTuple):
     causes: dict[str, float]
     nearest: Center | None
     note: str = ""
+    sample: tuple[np.ndarray, np.ndarray] | None = None
 
 
 def estimate(
@@ -107,7 +111,8 @@ def counted(places: np.ndarray, causes: np.ndarray) -> Yield:
     low, high = share_interval(hits, count)
     shares = {c: float(np.mean(causes == c)) for c in _by_share(causes[bad])}
     nearest = _nearest(places[bad], causes[bad])
-    return Yield(hits / count, low, high, count, "counting", shares, nearest)
+    sample = (places, causes)
+    return Yield(hits / count, low, high, count, "counting", shares, nearest, sample=sample)
 
 
 class _Mixture(NamedTuple):
@@ -117,7 +122,7 @@ class _Mixture(NamedTuple):
     wide: np.ndarray
     shares: np.ndarray
 
-    def drawn(self, chance: Any, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def drawn(self, chance: Generator, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Places, their weights, and the cloud of each. Each cloud has its exact share of the draws, so that the
         difference between clouds is no error."""
         counts = np.floor(self.shares * count).astype(int)
@@ -147,7 +152,7 @@ def _mixture(centers: np.ndarray) -> _Mixture:
     )
 
 
-def _weighted(judge: Judge, chance: Any, centers: list[Center], count: int) -> Yield:
+def _weighted(judge: Judge, chance: Generator, centers: list[Center], count: int) -> Yield:
     """The yield by importance sampling: a first round moves the centers to where the probable failures are."""
     at = np.stack([center.place for center in centers])
     first = count // 3
@@ -168,7 +173,8 @@ def _weighted(judge: Judge, chance: Any, centers: list[Center], count: int) -> Y
     shares = dict(sorted(shares.items(), key=lambda item: -item[1]))
     candidates = [*centers, seen, _nearest(places[bad], causes[bad])]
     nearest = min((c for c in candidates if c), key=lambda center: center.distance)
-    return Yield(1 - lost, 1 - high, 1 - low, count, "importance sampling", shares, nearest)
+    ends, sample = (1 - high, 1 - low), (places, causes)
+    return Yield(1 - lost, *ends, count, "importance sampling", shares, nearest, sample=sample)
 
 
 def _error(terms: np.ndarray, cloud: np.ndarray) -> float:
@@ -191,7 +197,11 @@ def _interval(terms: np.ndarray, error: float) -> tuple[float, float]:
 
 
 def _centers(
-    judge: Judge, chance: Any, dimension: int, most: int, by_gradient: Callable[[], list[Center]]
+    judge: Judge,
+    chance: Generator,
+    dimension: int,
+    most: int,
+    by_gradient: Callable[[], list[Center]],
 ) -> tuple[list[Center], int, str]:
     """Bad places near the origin, apart from each other, nearest first; how many parts that took; a remark."""
     found, used = list(by_gradient()), 0

@@ -14,12 +14,12 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from diffmicro._device import Device
-from diffmicro.parameters import Parameter, entry_of, range_text, within
+from diffmicro.parameters import Parameter, Value, entry_of, range_text, within
 from diffmicro.units import UnitError, in_si, parsed
 
 MOST_ROWS = 10_000
@@ -109,7 +109,7 @@ def read_data(
 
 def data_of(
     device: Device,
-    columns: Mapping[str, Iterable[Any]],
+    columns: Mapping[str, Iterable[Value]],
     *,
     ignore: Sequence[str] = (),
     errors: Mapping[str, float] | None = None,
@@ -238,7 +238,9 @@ def _unknown(device: Device, name: str) -> str:
     )
 
 
-def _column(known: Parameter, unit: str | None, cells: Sequence[Any], place: _Place) -> np.ndarray:
+def _column(
+    known: Parameter, unit: str | None, cells: Sequence[Value], place: _Place
+) -> np.ndarray:
     """A column in SI, or its words."""
     if known.words:
         for row, cell in enumerate(cells):
@@ -265,7 +267,7 @@ def _factor(unit: str, own: str, place: _Place) -> float:
     return given.factor
 
 
-def _number(cell: Any, own: str, unit: str | None, place: _Place, row: int) -> float:
+def _number(cell: Value, own: str, unit: str | None, place: _Place, row: int) -> float:
     text = cell.strip() if isinstance(cell, str) else cell
     if text is None or text == "":
         raise place.fault(row, "there is no number. Fill it in, or delete the row.")
@@ -282,7 +284,7 @@ def _number(cell: Any, own: str, unit: str | None, place: _Place, row: int) -> f
     return found
 
 
-def _allowed(column: np.ndarray, known: Parameter, cells: Sequence[Any], place: _Place) -> None:
+def _allowed(column: np.ndarray, known: Parameter, cells: Sequence[Value], place: _Place) -> None:
     for row, value in enumerate(column if not known.words else ()):
         if not within(value, known):
             raise place.fault(
@@ -295,7 +297,7 @@ def _positive(column: np.ndarray, place: _Place) -> None:
         raise place.fault(int(row), "a standard error has to be above 0.")
 
 
-def _ways(cells: Sequence[Any], place: _Place) -> np.ndarray:
+def _ways(cells: Sequence[Value], place: _Place) -> np.ndarray:
     words = [str(cell).strip().lower() for cell in cells]
     for row, word in enumerate(words):
         if word not in ("", *WAYS):

@@ -5,33 +5,22 @@ vanishes, are marked. Where two solid lines lie above each other the device has 
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from diffmicro.boundary import Boundary
+from diffmicro.dynamics.branches import AnyBranch
+from diffmicro.parameters import Value
 from diffmicro.plot.measured import Measured, lay_over
+from diffmicro.plot.stage import GREEN, INK, PURPLE, figure_of
 
-
-class AnyBranch(Protocol):
-    """What is drawn of a branch beside a response; `WrmmaBranch` is one."""
-
-    @property
-    def key(self) -> str: ...
-    @property
-    def parameter(self) -> np.ndarray: ...
-    @property
-    def stable(self) -> np.ndarray: ...
-    @property
-    def folds(self) -> np.ndarray: ...
-    @property
-    def ends(self) -> tuple[Any, Any]: ...
-
-
-SOLID: dict[str, Any] = dict(color="#1f4e79", linewidth=2.0)
-DASHED: dict[str, Any] = dict(color="#b3541e", linewidth=1.4, linestyle=(0, (4, 2)))
-MARK: dict[str, Any] = dict(s=42, facecolor="white", edgecolor="black", zorder=3)
+SOLID: dict[str, Value] = dict(color="#1f4e79", linewidth=2.0)
+DASHED: dict[str, Value] = dict(color="#b3541e", linewidth=1.4, linestyle=(0, (4, 2)))
+ENDS = (GREEN, PURPLE, INK)
+MARK: dict[str, Value] = dict(s=42, facecolor="white", edgecolor="black", zorder=3)
 
 
 def plot_branches(
@@ -43,8 +32,12 @@ def plot_branches(
     scale: float = 1e3,
     unit: str = "mm/s",
     measured: Measured | None = None,
+    boundaries: Sequence[Boundary] = (),
 ) -> Figure:
-    """A response [`unit`, `scale` times SI] over the parameter, named by `label`, with measured points over it."""
+    """A response [`unit`, `scale` times SI] over the parameter, named by `label`, with measured points over it.
+
+    boundaries: along that parameter, as lines with their kinds.
+    """
     if not branches:
         raise ValueError("plot_branches: there are no branches to draw.")
     if axes is None:
@@ -63,7 +56,7 @@ def plot_branches(
         for end, at in zip(branch.ends, (0, -1), strict=True):
             if end == "grazing":
                 grazing.append((branch.parameter[at], velocity[at]))
-    handles: list[Any] = [
+    handles: list[Artist] = [
         axes.plot([], [], **style, label=name)[0]
         for name, style in (("stable", SOLID), ("unstable", DASHED))
     ]
@@ -75,14 +68,18 @@ def plot_branches(
                 axes.annotate(
                     f"{at[0]:.4g}", at, textcoords="offset points", xytext=(6, 7), fontsize=8
                 )
+    for kind in dict.fromkeys(b.kind for b in boundaries):
+        color = ENDS[len(handles) % len(ENDS)]
+        for boundary in (b for b in boundaries if b.kind == kind):
+            line = axes.axvline(boundary.at, color=color, linewidth=1.2, linestyle=":")
+        line.set_label(kind.replace("_", " "))
+        handles.append(line)
     if measured is not None:
         handles += lay_over(axes, measured, (branches[0].key, 1.0), (response, scale))
     axes.set_xlabel(label or branches[0].key.replace("_", " "))
     axes.set_ylabel(f"{response.replace('_', ' ')} [{unit}]")
     axes.legend(handles=handles, frameon=False)
-    figure = axes.get_figure(root=True)
-    assert isinstance(figure, Figure)
-    return figure
+    return figure_of(axes)
 
 
 def _runs(flags: np.ndarray) -> list[tuple[int, int, bool]]:

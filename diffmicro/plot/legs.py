@@ -71,9 +71,12 @@ def animation(
     trace.plot(1e3 * known, height, color=ORANGE, linewidth=1.4)
     trace.axhline(0, color=INK, linewidth=0.8)
     trace.fill_between(
-        1e3 * known, 0, height.max(), where=np.asarray(path.in_contact) > 0, color=PALE, zorder=0
-    )
+        1e3 * known, 0, height.max(), where=np.asarray(path.in_contact) > 0, color=PALE, zorder=0,
+        label="on the ground",
+    )  # fmt: skip
+    trace.legend(frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1, 0.98))
     trace.set(ylabel="height [um]", xlim=(0, 1e3 * duration))
+    trace.tick_params(labelbottom=False)
     drive.plot(1e3 * known, np.asarray(path.voltage), color=GREEN, linewidth=1.4)
     drive.set(ylabel="voltage [V]", xlabel="time [ms]", xlim=(0, 1e3 * duration))
     (now,) = trace.plot([], [], "o", color=ORANGE)

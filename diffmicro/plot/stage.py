@@ -5,7 +5,9 @@ Colors are from the palette of Okabe and Ito, which people with color blindness 
 
 import math
 
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from diffmicro.units import readable
 
@@ -14,6 +16,32 @@ PALE, GROUND, INK = "#dfe7ee", "0.86", "0.25"
 
 RATE = 20
 """Frames a second."""
+
+JUMP, STEEPER = 0.2, 4.0
+"""Share of a curve's span, and multiple of both neighboring steps, above which a step is a jump."""
+
+
+def jumps(y: np.ndarray) -> np.ndarray:
+    """The numbers of the points behind which a curve jumps: a step far above both its neighbors."""
+    steps = np.abs(np.diff(y))
+    if len(steps) < 2 or not np.any(np.isfinite(y)):
+        return np.zeros(0, int)
+    beside = np.fmax(np.append(0.0, steps[:-1]), np.append(steps[1:], 0.0))
+    far = steps > JUMP * (np.nanmax(y) - np.nanmin(y))
+    return np.flatnonzero(far & (steps > STEEPER * beside) & (beside > 0))
+
+
+def parted(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The points of a line with a gap (NaN) in each jump: two motions are not one curve."""
+    after = jumps(y) + 1
+    return np.insert(x.astype(float), after, np.nan), np.insert(y.astype(float), after, np.nan)
+
+
+def figure_of(axes: Axes) -> Figure:
+    """The figure that axes stand in."""
+    figure = axes.get_figure(root=True)
+    assert isinstance(figure, Figure)
+    return figure
 
 
 def scale_bar(axes: Axes, at: tuple[float, float], room: float, meters: float = 1.0) -> None:

@@ -5,20 +5,22 @@ directions of sliding as steps. A device that carries states is shown in its ste
 any other from its start.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
 from jax import Array
+from jaxtyping import PyTree
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from diffmicro._device import Device
-from diffmicro.parameters import entry_of, units_of_fields
+from diffmicro.parameters import Fields, entry_of, units_of_fields
 from diffmicro.results import message, word
+from diffmicro.units import readable_unit
 
 MOST_PANELS = 8
 """Quantities that are drawn; those after them are left out."""
@@ -28,21 +30,13 @@ MOST_ENTRIES = 4
 
 
 def animation(
-    device: Device, design: Any, setting: Any, frames: int
+    device: Device, design: PyTree, setting: PyTree, frames: int
 ) -> tuple[Figure, Callable[[int], None], int]:
     """Figure, function that draws a frame, number of frames."""
     motion = traces(device, design, setting)
-    time, columns = motion.values, motion.columns
-    names = list(columns)[:MOST_PANELS]
-    figure = Figure(figsize=(6.4, 1.0 + 1.15 * len(names)), layout="constrained", dpi=100)
-    FigureCanvasAgg(figure)
-    panels = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
-    for name, axes in zip(names, panels, strict=True):
-        _draw(axes, time, columns[name], motion.label(name))
-    figure.suptitle(device.title, fontsize=10)
-    panels[-1].set_xlabel(motion.label(motion.axis))
-    panels[-1].set_xlim(time[0], time[-1])
-    marks = [axes.axvline(time[0], color="#c44e00", linewidth=1.2) for axes in panels]
+    time = motion.shown(motion.axis)[0]
+    figure = plot_motion(motion, device.title)
+    marks = [axes.axvline(time[0], color="#c44e00", linewidth=1.2) for axes in figure.axes]
     at = np.linspace(time[0], time[-1], frames)
 
     def draw(i: int) -> None:
@@ -50,6 +44,21 @@ def animation(
             mark.set_xdata([at[i], at[i]])
 
     return figure, draw, frames
+
+
+def plot_motion(motion: "Traces", title: str = "", names: Sequence[str] = ()) -> Figure:
+    """A panel for each quantity over time. names: of the quantities; the first ones if none is given."""
+    names = list(names) or list(motion.columns)[:MOST_PANELS]
+    time, time_label = motion.shown(motion.axis)
+    figure = Figure(figsize=(6.4, 1.0 + 1.15 * len(names)), layout="constrained", dpi=100)
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
+    for name, axes in zip(names, panels, strict=True):
+        _draw(axes, time, *motion.shown(name))
+    figure.suptitle(title, fontsize=9)
+    panels[-1].set_xlabel(time_label)
+    panels[-1].set_xlim(time[0], time[-1])
+    return figure
 
 
 class Traces(NamedTuple):
@@ -63,14 +72,52 @@ class Traces(NamedTuple):
     columns: dict[str, np.ndarray]
     units: dict[str, str]
 
-    def label(self, name: str) -> str:
-        """With its unit."""
-        return f"{name} [{self.units[name]}]" if name in self.units else name
+    def values_of(self, name: str) -> np.ndarray:
+        """Of a quantity; ValueError with those that there are for another name."""
+        if name == self.axis:
+            return self.values
+        if name not in self.columns:
+            known = ", ".join((self.axis, *self.columns))
+            raise ValueError(f"{name!r} is no quantity of this motion; these are: {known}.")
+        return self.columns[name]
+
+    def part(self, first: float, last: float) -> "Traces":
+        """From one value of the axis to another."""
+        inside = (self.values >= first) & (self.values <= last)
+        columns = {name: column[inside] for name, column in self.columns.items()}
+        return self._replace(values=self.values[inside], columns=columns)
+
+    def also(self, name: str, values: np.ndarray, unit: str) -> "Traces":
+        """With one more quantity, made of the others."""
+        columns, units = self.columns | {name: values}, self.units | {name: unit}
+        return self._replace(columns=columns, units=units)
+
+    def shown(self, name: str) -> tuple[np.ndarray, str]:
+        """The values in a unit that reads well, and the name with it."""
+        values = self.values_of(name)
+        if name not in self.units:
+            return values, name
+        finite = np.abs(values[np.isfinite(values)])
+        unit = readable_unit(float(finite.max(initial=0.0)), self.units[name])
+        return unit.factor * values, f"{name} [{unit.unit}]" if unit.unit else name
+
+    def flag(self, name: str) -> bool:
+        """Whether a quantity is true or false, or a small whole number."""
+        return name not in self.units and is_flag(self.columns[name])
 
 
-def traces(device: Device, design: Any, setting: Any, response: Any = None) -> Traces:
+def is_flag(values: np.ndarray) -> bool:
+    """Whether all values are true or false, or small whole numbers."""
+    return values.dtype == bool or set(np.unique(values)) <= {-1.0, 0.0, 1.0, 2.0, 3.0}
+
+
+def traces(device: Device, design: Fields, setting: Fields, response: PyTree = None) -> Traces:
     """What `simulate` gives, as curves, one for each entry of short vectors. response: of this point, if known."""
-    path = _trajectory(device, design, setting, response)
+    return traces_of(_trajectory(device, design, setting, response))
+
+
+def traces_of(path: PyTree) -> Traces:
+    """The same of a trajectory that `simulate` gave."""
     named = {
         n: np.asarray(x) for n, x in path._asdict().items() if isinstance(x, Array | np.ndarray)
     }
@@ -89,7 +136,7 @@ def traces(device: Device, design: Any, setting: Any, response: Any = None) -> T
     return Traces(axis, values[: last + 1], columns, units)
 
 
-def _trajectory(device: Device, design: Any, setting: Any, response: Any) -> Any:
+def _trajectory(device: Device, design: Fields, setting: Fields, response: PyTree) -> PyTree:
     """The motion, as `simulate` gives it."""
     if device.simulate is None:
         raise ValueError(
@@ -120,9 +167,10 @@ def _draw(axes: Axes, time: np.ndarray, values: np.ndarray, label: str) -> None:
     )
     axes.tick_params(labelsize=7)
     axes.grid(color="0.93")
-    if values.dtype == bool or set(np.unique(values)) <= {-1.0, 0.0, 1.0}:
-        axes.step(time, values.astype(float), where="post", color="0.35", linewidth=1.0)
-        axes.set_ylim((-0.15, 1.15) if values.dtype == bool else (-1.2, 1.2))
+    if is_flag(values):
+        numbers = values.astype(float)
+        axes.step(time, numbers, where="post", color="0.35", linewidth=1.0)
+        axes.set_ylim(min(numbers.min(), 0) - 0.2, max(numbers.max(), 1) + 0.2)
         return
     axes.plot(time, values, color="#4878a8", linewidth=1.3)
     axes.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3), useMathText=True)

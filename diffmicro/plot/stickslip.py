@@ -57,8 +57,10 @@ def animation(
     def draw(frame: int) -> None:
         n = int(shown[frame])
         side.clear()
-        _stage(side, zoom, place.max())
-        _robot(side, zoom * place[n], zoom * drive[n], np.sign(speed[n]))
+        ends = _stage(side, zoom * place)
+        scale_bar(side, (ends[0] - 1.4, -2.1), 2.0, 1 / zoom)
+        side.text(ends[0] + 0.8, -2.1, "displacements; bodies are not to scale", fontsize=8)
+        _robot(side, ends, zoom * place[n], zoom * drive[n], np.sign(speed[n]))
         slides = np.abs(sliding[n]).min() > 0.999
         word = "contacts carry the runner" if speed[n] >= 0 else "the back step begins"
         word = "all contacts slide" if slides else word
@@ -80,21 +82,28 @@ def _frames(time: np.ndarray, drive: np.ndarray, count: int) -> np.ndarray:
     return np.searchsorted(clock, np.linspace(0, 1, count)).clip(0, len(time) - 1)
 
 
-def _stage(axes: Axes, zoom: float, farthest: float) -> None:
-    """What stands still: the wall of the sensor, a mark where the runner began, a scale bar of displacements."""
-    wall = 5.2 + zoom * farthest
-    axes.set(xlim=(-5, wall + 0.6), ylim=(-2.2, 2.0), aspect="equal")
+def _stage(axes: Axes, places: np.ndarray) -> tuple[float, float]:
+    """What stands still: the wall of the sensor, a mark where the runner began. The ends of the runner there.
+
+    It is long enough that no hemisphere leaves it.
+    """
+    left, right = -3.4 - max(places.max(), 0.0), 3.4 - min(places.min(), 0.0)
+    wall = right + 1.8 + max(places.max(), 0.0)
+    axes.set(xlim=(left - 1.6, wall + 0.6), ylim=(-2.2, 2.0), aspect="equal")
     axes.axis("off")
-    axes.plot([-3.4, -3.4], [-0.9, 0.9], color="0.5", linewidth=1, linestyle=":")
+    axes.plot([left, left], [-0.9, 0.9], color="0.5", linewidth=1, linestyle=":")
     axes.plot([wall, wall], [-0.7, 0.7], color=INK, linewidth=3)
     axes.text(wall, 0.85, "sensor", ha="center", fontsize=8)
-    scale_bar(axes, (-4.8, -2.1), 2.0, 1 / zoom)
+    return left, right
 
 
-def _robot(axes: Axes, place: float, drive: np.ndarray, way: float) -> None:
+def _robot(
+    axes: Axes, ends: tuple[float, float], place: float, drive: np.ndarray, way: float
+) -> None:
     """Runner, hemispheres with the way they move, and the spring of the sensor."""
-    axes.add_patch(Rectangle((place - 3.4, -0.5), 6.8, 1, facecolor=BLUE, edgecolor=INK))
-    axes.text(place, 0, "runner", color="white", ha="center", va="center", fontsize=9)
+    left, right = ends[0] + place, ends[1] + place
+    axes.add_patch(Rectangle((left, -0.5), right - left, 1, facecolor=BLUE, edgecolor=INK))
+    axes.text((left + right) / 2, 0, "runner", color="white", ha="center", va="center", fontsize=9)
     for x, y, group in PLACES:
         center = (x + drive[group], y)
         axes.add_patch(Circle(center, 0.5, facecolor=ORANGE, edgecolor=INK, alpha=0.9))
@@ -103,5 +112,5 @@ def _robot(axes: Axes, place: float, drive: np.ndarray, way: float) -> None:
         x = float(drive[0])
         axes.annotate("", (x + 0.8 * way, 1.8), (x - 0.8 * way, 1.8), arrowprops=arrow)
     wave = 0.2 * np.array([0, 0, 1, -1, 1, -1, 1, 0, 0])
-    across = np.linspace(place + 3.4, axes.get_xlim()[1] - 0.6, 9)
+    across = np.linspace(right, axes.get_xlim()[1] - 0.6, 9)
     axes.plot(across, wave, color=INK, linewidth=1.2)

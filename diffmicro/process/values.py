@@ -1,7 +1,7 @@
 """Rules of a process as frozen values, by layer.
 
-Two geometries have to be told apart. The *etched* one is what comes out: the design's, which the model calculates
-with. The *drawn* one is on the mask. Etching takes the bias b from every edge of what is drawn, so
+There are two geometries. The *etched* one is what comes out: the design's, which the model calculates with. The
+*drawn* one is on the mask. Etching takes the bias b from every edge of what is drawn, so
 
     etched width = drawn width - 2 b,    etched gap = drawn gap + 2 b.
 
@@ -12,8 +12,9 @@ Left out: rules between layers (overlap, enclosure), densities, and biases that 
 import json
 import math
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Literal
 
+from diffmicro._json import JsonObject
 from diffmicro.shapes import Layer
 from diffmicro.units import in_si, readable
 
@@ -96,7 +97,7 @@ class Process:
         """Names of layers that the rules say nothing about."""
         return tuple(layer.name for layer in layers if self.of(layer) is None)
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> JsonObject:
         """As a file of rules has it, in words: what `process_from` takes."""
         return {
             **({"name": self.name} if self.name else {}),

@@ -10,13 +10,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
 from diffmicro._device import Device
-from diffmicro._json import plain
+from diffmicro._json import JsonObject, plain
 from diffmicro.certificate import reason_text, value_and_gradient, verdict_word
 from diffmicro.design.devices import device_problem
 from diffmicro.design.kkt import binding
@@ -24,7 +24,7 @@ from diffmicro.design.problem import Constraint, Objective, Problem
 from diffmicro.design.shown import per, unit_of
 from diffmicro.devices import device as known_device
 from diffmicro.fabrication.surroundings import Surroundings, surroundings
-from diffmicro.parameters import describe, get, idle
+from diffmicro.parameters import Fields, Parameter, Value, describe, get, idle
 from diffmicro.process import Process, process_from
 from diffmicro.results import words as status_words
 
@@ -45,7 +45,7 @@ class Claim(NamedTuple):
 
     topic: str
     name: str
-    value: Any
+    value: Value
     unit: str = ""
     tolerance: float = EXACT
     scale: float = 0.0
@@ -67,30 +67,30 @@ class Question:
     objective: str
     free: dict[str, tuple[float, float]]
     constraints: list[tuple[str, str, float]]
-    before: dict[str, Any]
-    after: dict[str, Any]
+    before: dict[str, Value]
+    after: dict[str, Value]
     variables: dict[str, float]
-    rules: dict[str, Any] | None = None
-    layout: dict[str, Any] = field(default_factory=dict)
+    rules: JsonObject | None = None
+    layout: dict[str, Value] = field(default_factory=dict)
 
     @property
     def process(self) -> Process | None:
         """The rules as a value."""
         return None if self.rules is None else process_from(self.rules)
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> JsonObject:
         """As JSON has it."""
         return json.loads(json.dumps(asdict(self)))
 
     @staticmethod
-    def of(values: Mapping[str, Any]) -> "Question":
+    def of(values: Mapping[str, Value]) -> "Question":
         """The question back from JSON."""
         free = {name: (float(low), float(high)) for name, (low, high) in values["free"].items()}
         limits = [(str(of), str(sense), float(bound)) for of, sense, bound in values["constraints"]]
         return Question(**{**values, "free": free, "constraints": limits})
 
 
-def question_of_run(folder: Path) -> tuple[Question, dict[str, Any]]:
+def question_of_run(folder: Path) -> tuple[Question, JsonObject]:
     """The question of an optimization's folder, and the result that was written there.
 
     ValueError for a folder that is none, or that is about several points.
@@ -128,7 +128,7 @@ def question_of_run(folder: Path) -> tuple[Question, dict[str, Any]]:
     return question, result | {"config": config}
 
 
-def point_of(device: Device, values: Mapping[str, Any]) -> tuple[Any, Any]:
+def point_of(device: Device, values: Mapping[str, Value]) -> tuple[Fields, Fields]:
     """Design and setting of a side of the question."""
     own = describe(device.Design)
     for name in values:
@@ -156,12 +156,12 @@ def keys_of(question: Question) -> list[str]:
     return list(dict.fromkeys(name.partition("[")[0] for name in question.free))
 
 
-def _given(value: Any) -> Any:
+def _given(value: Value) -> Value:
     return np.asarray(value, float) if isinstance(value, list) else value
 
 
 def _responses(
-    device: Device, side: str, point: tuple[Any, Any], question: Question
+    device: Device, side: str, point: tuple[Fields, Fields], question: Question
 ) -> list[Claim]:
     named = [question.objective, *(of for of, _, _ in question.constraints)]
     asked = [
@@ -179,7 +179,7 @@ def _responses(
     return found
 
 
-def _limits(device: Device, point: tuple[Any, Any], question: Question) -> list[Claim]:
+def _limits(device: Device, point: tuple[Fields, Fields], question: Question) -> list[Claim]:
     """Slack of each constraint, and the price of each limit that holds the design."""
     problem = _problem(device, point, question)
     u = problem.start
@@ -220,7 +220,7 @@ def _limits(device: Device, point: tuple[Any, Any], question: Question) -> list[
     return found
 
 
-def _problem(device: Device, point: tuple[Any, Any], question: Question) -> Problem:
+def _problem(device: Device, point: tuple[Fields, Fields], question: Question) -> Problem:
     """The problem as it was, started at the design after."""
     free = {}
     for name, (low, high) in question.free.items():
@@ -232,18 +232,18 @@ def _problem(device: Device, point: tuple[Any, Any], question: Question) -> Prob
         free[f"{name}[:]" if vector else name] = (low, high)
     limits = [Constraint(of, sense, bound) for of, sense, bound in question.constraints]  # type: ignore[arg-type]
     objective = Objective(question.objective, question.goal)  # type: ignore[arg-type]
-    held = dict(design=point[0], setting=point[1])
+    held: dict[str, Value] = dict(design=point[0], setting=point[1])
     if question.rules is not None:
         held |= dict(process=question.process, layout=layout_of(device, question))
     return device_problem(device, free, objective, limits, **held)
 
 
-def layout_of(device: Device, question: Question) -> Any:
+def layout_of(device: Device, question: Question) -> Fields | None:
     """What the drawing of a question has beside the design; None for a device without one."""
     return device.Layout(**question.layout) if device.Layout else None
 
 
-def _slopes(device: Device, point: tuple[Any, Any], question: Question) -> list[Claim]:
+def _slopes(device: Device, point: tuple[Fields, Fields], question: Question) -> list[Claim]:
     """Percent of the objective for one percent of each parameter, and what the certificate says."""
     keys = [name for name, known in device.parameters.items() if _counts(known, point)]
     if not keys or question.objective not in device.responses:
@@ -261,14 +261,14 @@ def _slopes(device: Device, point: tuple[Any, Any], question: Question) -> list[
     return found
 
 
-def _counts(known: Any, point: tuple[Any, Any]) -> bool:
+def _counts(known: Parameter, point: tuple[Fields, Fields]) -> bool:
     if not known.differentiable or idle(*point, known.name):
         return False
     value = get(*point, known.name)
     return np.ndim(value) == 0 and float(value) != 0
 
 
-def _surroundings(device: Device, point: tuple[Any, Any], question: Question) -> list[Claim]:
+def _surroundings(device: Device, point: tuple[Fields, Fields], question: Question) -> list[Claim]:
     limits = [Constraint(of, sense, bound) for of, sense, bound in question.constraints]  # type: ignore[arg-type]
     around: Surroundings = surroundings(device, *point, keys_of(question), limits)
     found = []

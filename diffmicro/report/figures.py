@@ -1,18 +1,18 @@
-"""The figures of a report as SVG: how the search went, elasticities, distances to ends, drawings."""
+"""The figures of a report as SVG: elasticities, distances to ends, drawings."""
 
 import base64
 import io
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from diffmicro._device import Device
+from diffmicro.parameters import Fields, Value
 from diffmicro.report.claims import SMALL, Claim
-from diffmicro.units import readable_unit
 
-UP, DOWN, LINE = "#2c6e8f", "#c44e00", "#2c6e8f"
+UP, DOWN = "#2c6e8f", "#c44e00"
 
 MOST = 14
 """Elasticities that are shown, the largest first."""
@@ -25,47 +25,6 @@ def embedded(figure: Figure, text: str, width: str = "100%") -> str:
     content = base64.b64encode(packed.getvalue()).decode()
     source = f"data:image/svg+xml;base64,{content}"
     return f'<img src="{source}" alt="{text}" style="width:{width}">'
-
-
-def search_figure(
-    history: Sequence[Mapping[str, str]],
-    objective: str,
-    unit: str,
-    limits: Mapping[str, float],
-    names: Mapping[str, str] | None = None,
-) -> Figure:
-    """Best objective, and what the constraints leave, over evaluations. limits: constraint -> its bound. names:
-    constraint -> how it is shown."""
-    figure = Figure(
-        figsize=(7.2, 3.0 if not limits else 4.6 + 0.1 * len(limits)), layout="constrained"
-    )
-    FigureCanvasAgg(figure)
-    axes = np.atleast_1d(figure.subplots(2 if limits else 1, 1, sharex=True))
-    steps = [float(row["evaluations"]) for row in history]
-    values = np.array([float(row["objective"]) for row in history])
-    finite = np.abs(values[np.isfinite(values)])
-    shown = readable_unit(float(finite.max(initial=0.0)), unit)
-    axes[0].step(steps, values * shown.factor, where="post", color=LINE, marker=".")
-    label = objective.replace("_", " ") + (f" [{shown.unit}]" if shown.unit else "")
-    axes[0].set(ylabel=label)
-    for name, bound in limits.items():
-        left = np.array([float(row[name]) for row in history]) / (abs(bound) or 1.0)
-        axes[1].step(
-            steps, 100 * left, where="post", marker=".", label=(names or {}).get(name, name)
-        )
-    if limits:
-        axes[1].axhline(0, color="black", linewidth=0.8)
-        axes[1].set(ylabel="left to the bound [%]")
-        # Below the figure: constraints may be many, and their lines go anywhere.
-        figure.legend(
-            *axes[1].get_legend_handles_labels(),
-            fontsize=8,
-            frameon=False,
-            loc="outside lower center",
-            ncols=2,
-        )
-    axes[-1].set(xlabel="evaluations of the simulator")
-    return figure
 
 
 def bars_figure(claims: Sequence[Claim], label: str) -> Figure:
@@ -102,7 +61,9 @@ def bars_figure(claims: Sequence[Claim], label: str) -> Figure:
     return figure
 
 
-def design_drawing(device: Any, values: Mapping[str, Any], layout: Any = None) -> Figure | None:
+def design_drawing(
+    device: Device, values: Mapping[str, Value], layout: Fields | None = None
+) -> Figure | None:
     """The drawing of a side of the question; None where the device or its design has none."""
     from diffmicro.drawing import geometry
     from diffmicro.drawing.picture import drawing

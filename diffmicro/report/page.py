@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
 
 from diffmicro._device import Device
+from diffmicro._json import Json
 from diffmicro.parameters import describe
+from diffmicro.plot.searches import history_figure
 from diffmicro.report import words
 from diffmicro.report.claims import Claim, Question, layout_of
-from diffmicro.report.figures import bars_figure, design_drawing, embedded, search_figure
+from diffmicro.report.figures import bars_figure, design_drawing, embedded
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #1d2329 }
@@ -45,9 +46,9 @@ def page(
     device: Device,
     question: Question,
     claims: Sequence[Claim],
-    run: Mapping[str, Any],
+    run: Mapping[str, Json],
     history: Sequence[Mapping[str, str]],
-    environment: Mapping[str, Any],
+    environment: Mapping[str, Json],
     claimed: str,
 ) -> str:
     """The whole page. claimed: name of the file with the claims."""
@@ -197,7 +198,10 @@ def _elasticities(question: Question, claims: Sequence[Claim]) -> str:
 
 
 def _search(
-    device: Device, question: Question, run: Mapping[str, Any], history: Sequence[Mapping[str, str]]
+    device: Device,
+    question: Question,
+    run: Mapping[str, Json],
+    history: Sequence[Mapping[str, str]],
 ) -> str:
     text = _paragraph(words.SEARCH.get(str(run["status"]), str(run["status"])))
     reason = words.with_units(device, str(run["reason"]))
@@ -208,15 +212,16 @@ def _search(
     limits = {f"{of} {sense} {bound:g}": bound for of, sense, bound in question.constraints}
     limits = {name: bound for name, bound in limits.items() if name in history[0]}
     names = {name: words.with_units(device, name) for name in limits}
-    figure = search_figure(history, question.objective, known.unit if known else "-", limits, names)
+    unit = known.unit if known else "-"
+    figure = history_figure(history, question.objective, unit, limits, names)
     return text + embedded(figure, "the search", "80%")
 
 
 def _repeat(
     device: Device,
     question: Question,
-    run: Mapping[str, Any],
-    environment: Mapping[str, Any],
+    run: Mapping[str, Json],
+    environment: Mapping[str, Json],
     claimed: str,
 ) -> str:
     again = words.repeat_command(device, question, run["config"])

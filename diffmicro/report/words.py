@@ -1,11 +1,11 @@
 """The sentences of a report, for readers who know the device and no optimization."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from diffmicro._device import Device
+from diffmicro._json import Json
 from diffmicro.design.shown import show, with_units
-from diffmicro.parameters import describe
+from diffmicro.parameters import Fields, Value, describe
 from diffmicro.report.claims import Claim, Question
 from diffmicro.shapes.features import NAMED
 
@@ -116,7 +116,7 @@ def words_of(device: Device, question: Question, side: str) -> list[str]:
     return found
 
 
-def repeat_command(device: Device, question: Question, config: Mapping[str, Any]) -> list[str]:
+def repeat_command(device: Device, question: Question, config: Mapping[str, Json]) -> list[str]:
     """The command that does the search again, in pieces that belong together."""
     parts = ["diffmicro optimize", question.device, *words_of(device, question, "before")]
     parts.append(f"--{question.goal} {question.objective}")
@@ -131,11 +131,11 @@ def repeat_command(device: Device, question: Question, config: Mapping[str, Any]
     return [*parts, f"--budget {config['budget']}", f"--seed {config['seed']}"]
 
 
-def _fields(tree: Any) -> dict[str, Any]:
+def _fields(tree: Fields) -> dict[str, Value]:
     return {name: getattr(tree, name) for name in describe(type(tree))}
 
 
-def _same(value: Any, other: Any) -> bool:
+def _same(value: Value, other: Value) -> bool:
     import numpy as np
 
     if isinstance(value, str) or isinstance(other, str) or other is None:
@@ -145,7 +145,7 @@ def _same(value: Any, other: Any) -> bool:
     )
 
 
-def _word(value: Any) -> str:
+def _word(value: Value) -> str:
     if isinstance(value, list):
         rows = value if isinstance(value[0], list) else [value]
         return ";".join(",".join(repr(x) for x in row) for row in rows)

@@ -25,7 +25,7 @@ from diffmicro import (
 configure(double=True)
 
 from diffmicro.design import Constraint, Objective, device_problem, optimize_design
-from diffmicro.plot.elasticities import elasticities, plot_elasticities
+from diffmicro.plot import elasticities, plot_elasticities
 
 wrmma = device("wrmma")
 design = wrmma.published_design()

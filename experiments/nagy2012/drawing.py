@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from diffmicro.plot.stage import parted
 from experiments.nagy2012.motion import RATIOS
 
 RESONANCES = ("f1", "f2")
@@ -26,10 +27,12 @@ def velocity_axes(axes: Axes, *resonances: float, unit: str = "mm/s") -> None:
 
 
 def sweep_lines(axes: Axes, up: np.ndarray, down: np.ndarray, color: str, label: str) -> None:
-    """Both directions of a sweep in mm/s: up solid, down dotted."""
-    axes.plot(RATIOS, 1e3 * up, color=color, marker=">", markersize=3, linewidth=1, label=label)
+    """Both directions of a sweep in mm/s: up solid, down dotted; no line joins what jumps."""
     axes.plot(
-        RATIOS, 1e3 * down, color=color, marker="<", markersize=3, linewidth=1, linestyle=":",
+        *parted(RATIOS, 1e3 * up), color=color, marker=">", markersize=3, linewidth=1, label=label
+    )
+    axes.plot(
+        *parted(RATIOS, 1e3 * down), color=color, marker="<", markersize=3, linewidth=1, linestyle=":",
         markerfacecolor="white", markeredgewidth=0.7,
     )  # fmt: skip
 
@@ -46,9 +49,10 @@ def sweep_legend(axes: Axes, **where: Any) -> None:
 
 
 def as_table(axes: Axes, heads: list[str], rows: list[list[str]]) -> None:
-    """A table that fills the figure."""
+    """A table that fills the figure; columns of single digits keep a width."""
     axes.axis("off")
-    table = axes.table(cellText=rows, colLabels=heads, loc="center", cellLoc="left")
+    wide = [[f"{cell:<6}" for cell in row] for row in rows]
+    table = axes.table(cellText=wide, colLabels=heads, loc="center", cellLoc="left")
     table.auto_set_font_size(False)
     table.set_fontsize(8)
     table.auto_set_column_width(list(range(len(heads))))

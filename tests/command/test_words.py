@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from diffmicro.command import words
+from diffmicro.command.axes import is_range
 from diffmicro.command.words import BadInput
 from diffmicro.design import parse_constraint
 from diffmicro.devices import device
@@ -219,6 +220,21 @@ def test_words_with_units():
 def test_units_of_another_dimension_are_refused(given, message):
     with pytest.raises(words.BadInput, match=message):
         words.point(wrmma, given)
+
+
+def test_all_entries_are_no_range():
+    assert is_range("gap=1:2") and not is_range("beam_radius[:]=220um") and is_range("r[:]=1:2")
+
+
+def test_a_unit_of_the_last_number_alone_is_refused():
+    """It may be meant for all: 250 of them would be meters."""
+    with pytest.raises(words.BadInput, match="only the last number has a unit; give each its own"):
+        words.point(gripper, {"beam_radius": "250,250,250,250um"})
+    found = words.point(gripper, {"tip": "0,1mm", "beam_radius[:]": "250um"}).design
+    np.testing.assert_allclose(found.tip, [0, 1e-3])
+    np.testing.assert_allclose(found.beam_radius, 250e-6)
+    with pytest.raises(words.BadInput, match=r"beam_radius\[:\]=250um sets all alike"):
+        words.point(gripper, {"beam_radius": "250um"})
 
 
 @pytest.mark.parametrize("text", ["margin(frequency_ratio)>3%", "margin(frequency_ratio) >= 0.03"])

@@ -45,6 +45,7 @@ def browser() -> Iterator[Any]:
         pytest.skip("no Chromium on this machine")
     with playwright.sync_playwright() as driver:
         running = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        playwright.expect.set_options(timeout=COMPILED)
         yield running
         running.close()
 

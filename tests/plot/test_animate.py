@@ -13,12 +13,15 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from PIL import Image, ImageSequence
 
 from diffmicro.devices import device, gripper, legs, wrmma
+from diffmicro.devices.legs.walker import WALKER
 from diffmicro.plot import gripper as gripper_plot
 from diffmicro.plot import legs as legs_plot
-from diffmicro.plot.animate import animate
+from diffmicro.plot import walker as walker_plot
+from diffmicro.plot.film import animate
 from diffmicro.plot.states import animation
 
 
@@ -140,3 +143,20 @@ def test_a_curve_does_not_depend_on_the_number_of_frames(module, device, panel, 
         curves.append(figure.axes[panel].lines[line].get_xydata())
     assert len(curves[0]) > 80
     np.testing.assert_allclose(*curves, atol=1e-6 * np.ptp(curves[0], axis=0).max())
+
+
+@pytest.mark.slow
+def test_the_walkers_feet_stay_above_the_ground_and_it_walks():
+    figure, draw, count = walker_plot.animation(WALKER.Design(), WALKER.Setting(), 9)
+    stage, _, places = figure.axes
+    carried = set()
+    for frame in range(count):
+        draw(frame)
+        pads = [p for p in stage.patches if isinstance(p, Rectangle) and p.get_zorder() > 0]
+        assert len(pads) == 2
+        assert all(pad.get_y() >= 0 and pad.get_height() > 0 for pad in pads)
+        carried |= {(i, pad.get_y() == 0) for i, pad in enumerate(pads)}
+    # Each foot is seen on the ground and off it.
+    assert carried == {(0, True), (0, False), (1, True), (1, False)}
+    body = np.asarray(places.lines[-2].get_ydata(), float)
+    assert body[-1] == pytest.approx(4 * 2.3777e-3 / 200 * 1e6, rel=1e-3)

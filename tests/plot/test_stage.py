@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 
 from diffmicro import value_and_gradient
 from diffmicro.devices import tribometer, wrmma
-from diffmicro.plot.elasticities import elasticities, plot_elasticities
-from diffmicro.plot.stage import RATE, pace, scale_bar
+from diffmicro.plot.bars import elasticities, plot_elasticities
+from diffmicro.plot.stage import RATE, pace, parted, scale_bar
 from diffmicro.plot.wrmma import field_over
 from diffmicro.reasons import VERDICTS
 
@@ -27,6 +27,24 @@ def test_a_scale_bar_is_round_and_fits(room):
     length = float(np.ptp(np.asarray(axes.lines[0].get_xdata(), float)))
     assert room / 2.51 <= length <= room * 1.001
     assert f"{length / 10 ** np.floor(np.log10(length)):.6g}" in ("1", "2", "5")
+
+
+@pytest.mark.parametrize(
+    ("y", "gaps"),
+    [
+        ([0.0, 1.0, 2.0, 50.0, 51.0, 52.0], [3]),  # two motions
+        ([0.0, 1.0, 50.0, 1.0, 0.0], []),  # a peak that is poorly resolved
+        ([0.0, 5.0, 15.0, 35.0, 75.0], []),  # steep
+        ([0.0, 0.0, 0.0, 5.0, 5.5, 6.0], [3]),  # it stands still, then moves
+        ([np.nan, 1.0, 9.0, np.nan], []),  # no neighbor to compare with
+        ([0.0, 1.0], []),
+    ],
+)
+def test_a_line_does_not_join_what_jumps(y, gaps):
+    x = np.arange(len(y)) + 1.0
+    parts = parted(x, np.asarray(y))
+    np.testing.assert_array_equal(np.delete(parts[1], gaps), y)
+    assert np.isnan(parts[0]).nonzero()[0].tolist() == gaps
 
 
 def test_the_drawn_field_is_the_applied_one():

@@ -83,6 +83,7 @@ DEVICE = Device(
     objection=objection,
     on_request=ON_REQUEST,
     limits=LIMITS,
+    shown_at={"force": 20e-6},
     animation="diffmicro.plot.gripper:animation",
     geometry=geometry,
     Layout=Layout,

@@ -9,12 +9,12 @@ stay at the hubs. An etch changes the flexures' height in the plane, and nothing
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from diffmicro._types import Real
 from diffmicro.devices.gripper.bands import Ring
 from diffmicro.devices.gripper.design import Design
 from diffmicro.devices.gripper.layout import (
@@ -27,6 +27,7 @@ from diffmicro.devices.gripper.layout import (
 )
 from diffmicro.devices.gripper.lumped import PAIRS
 from diffmicro.mechanics.linkage import GROUND
+from diffmicro.parameters import Value
 from diffmicro.shapes import Feature, Geometry
 from diffmicro.shapes.distances import Edges, distances, edges
 
@@ -71,7 +72,7 @@ def etched(design: Design, layout: Layout, taken: Mapping[str, Array]) -> Design
     return dataclasses.replace(design, section_height=thinner)
 
 
-def _each(value: Any) -> list[tuple[str, Any]]:
+def _each(value: Value) -> list[tuple[str, Real]]:
     """One number for all flexures, or one each, with what its name ends in."""
     if not jnp.ndim(value):
         return [("", value)]

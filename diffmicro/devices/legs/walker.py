@@ -173,6 +173,7 @@ WALKER = hybrid.device(
     Setting,
     Walk,
     source="ours; several feet are future work in Ryou and Oldham 2014",
+    animation="diffmicro.plot.walker:animation",
     responses={
         "velocity": hybrid.drift("walk"),
         "fore_contact": hybrid.share("fore_pad"),

@@ -50,7 +50,7 @@ export function draw(svg, { x, y, range, points, here = null, marks = [], height
       bracketed(y));
   }
   marks.forEach((mark, i) => drawMark(svg, mark, rows.places[i], box));
-  const breaks = marks.filter((mark) => mark.breaks).map((mark) => mark.x);
+  const breaks = [...marks.filter((mark) => mark.breaks).map((mark) => mark.x), ...(flag || small ? [] : jumps(points))];
   drawPoints(svg, points, px, py, box, flag, small ? 0 : 2, breaks);
   if (here && here.x >= range[0] && here.x <= range[1]) {
     const g = shape(svg, "g", { class: "here" });
@@ -68,6 +68,17 @@ function around(values) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const room = (high - low) * 0.08 || Math.abs(high) * 0.1 || 1;
   return [low - room, high + room];
+}
+
+/** Where a curve jumps from one motion to another: a step far above its span's share and both its neighbors. */
+function jumps(points) {
+  const ok = (p) => p && p.status === "ok" && p.y !== null;
+  const step = (i) => (ok(points[i]) && ok(points[i + 1]) ? Math.abs(points[i + 1].y - points[i].y) : 0);
+  const values = points.filter(ok).map((p) => p.y);
+  const least = 0.2 * (Math.max(...values) - Math.min(...values));
+  const beside = (i) => Math.max(step(i - 1), step(i + 1));
+  return points.slice(1).map((p, i) => ({ x: (points[i].x + p.x) / 2, size: step(i), beside: beside(i) }))
+    .filter(({ size, beside }) => size > least && size > 4 * beside && beside > 0).map(({ x }) => x);
 }
 
 /** A line through neighbors that are both ok and of one motion; others are single marks and no part of a curve. */

@@ -5,17 +5,20 @@ Left out: parameters that are vectors (take their entries), and those at zero, w
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from diffmicro.plot.stage import BLUE, INK, ORANGE
+from diffmicro.parameters import Fields, Value
+from diffmicro.plot.stage import BLUE, INK, ORANGE, figure_of
 from diffmicro.verdicts import Certificate, verdict_word
 
+NOTHING = 1e-9
+"""Percent below which a share is rounding."""
 
-def elasticities(value: Any, gradient: Mapping[str, Any], *points: Any) -> dict[str, float]:
+
+def elasticities(value: Value, gradient: Mapping[str, Value], *points: Fields) -> dict[str, float]:
     """Percent of the value for one percent of each parameter, the strongest first. points: design and setting."""
     found = {}
     for name, slope in gradient.items():
@@ -28,12 +31,21 @@ def plot_elasticities(
     shares: Mapping[str, float], certificate: Certificate, of: str, axes: Axes | None = None
 ) -> Figure:
     """The figure. shares: of `elasticities`; certificate: of the gradient; of: the response's name."""
+    verdicts = {name: verdict_word(certificate.entries[name]) for name in shares}
+    return elasticity_bars(shares, verdicts, of, axes)
+
+
+def elasticity_bars(
+    shares: Mapping[str, float], verdicts: Mapping[str, str], of: str, axes: Axes | None = None
+) -> Figure:
+    """The same with a verdict's word for each share."""
     if axes is None:
         size = (6.0, 0.9 + 0.32 * len(shares))
         axes = Figure(figsize=size, layout="constrained").subplots()
-    reach = max((abs(share) for share in shares.values() if np.isfinite(share)), default=1.0)
+    shares = {name: 0.0 if abs(share) < NOTHING else share for name, share in shares.items()}
+    reach = max((abs(share) for share in shares.values() if np.isfinite(share)), default=0.0) or 1.0
     for row, (name, share) in enumerate(shares.items()):
-        word = verdict_word(certificate.entries[name])
+        word = verdicts[name]
         known = np.isfinite(share)
         color = BLUE if known and share > 0 else ORANGE
         hatch = "" if word == "certified" else "///"
@@ -54,6 +66,4 @@ def plot_elasticities(
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    figure = axes.get_figure(root=True)
-    assert isinstance(figure, Figure)
-    return figure
+    return figure_of(axes)
