@@ -37,7 +37,7 @@ from diffmicro.command.yielding import DEFAULT, Fabrication, yield_plain, yield_
 from diffmicro.parameters import Fields, Value
 
 if TYPE_CHECKING:
-    from diffmicro.design import Objective, Problem, Tolerance
+    from diffmicro.design import Objective, Problem, Result, Tolerance
     from diffmicro.process import Process
 
 
@@ -58,8 +58,7 @@ def run_optimize(
 ) -> int:
     """Solve the problem and show it. `goals`: goal -> response, of which one is given.
 
-    scatter: words of --robust, and the measure. around: also look at what lies around the optimum. rules: file.
-    made: how parts deviate, and how many are to be good.
+    scatter: words of --robust, and the measure. around: look around the optimum. made: deviations, good parts.
     """
     from diffmicro.design import Objective, optimize_design
     from diffmicro.fabrication import buildable
@@ -106,14 +105,7 @@ def run_optimize(
     if around:
         limits, parts = (None, None) if counted is None else (counted.limits, counted.parts)
         study["surroundings"] = surroundings_of(result, deviating, limits, parts)
-    if out is not None:
-        rounds = [] if counted is None else counted.rounds
-        for folder in [out / f"round_{n + 1}" for n in range(len(rounds))] or [out]:
-            _draw(module, response, folder)
-    if plot is not None:
-        from diffmicro.plot.searches import plot_history
-
-        plot_history(result, words.unit_of_response(module, response)).savefig(plot)
+    _figures(module, response, result, 0 if counted is None else len(counted.rounds), out, plot)
     if as_json:
         print(json.dumps(study, allow_nan=False))
     else:
@@ -229,6 +221,24 @@ def _deviating(
             if entry.variable not in free:
                 held[key if key.endswith("[:]") else entry.variable] = reach(tolerance, entry.value)
     return found, held
+
+
+def _figures(
+    module: Device,
+    response: str,
+    result: "Result",
+    rounds: int,
+    out: Path | None,
+    plot: Path | None,
+) -> None:
+    """Of each round of a search that was kept, and of its history."""
+    if out is not None:
+        for folder in [out / f"round_{n + 1}" for n in range(rounds)] or [out]:
+            _draw(module, response, folder)
+    if plot is not None:
+        from diffmicro.plot.searches import plot_history
+
+        plot_history(result, words.unit_of_response(module, response)).savefig(plot)
 
 
 def _field(key: str) -> str:
