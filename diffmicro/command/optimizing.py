@@ -38,6 +38,7 @@ from diffmicro.parameters import Fields, Value
 
 if TYPE_CHECKING:
     from diffmicro.design import Objective, Problem, Result, Tolerance
+    from diffmicro.fabrication.buildable import Buildable, Deviating
     from diffmicro.process import Process
 
 
@@ -58,10 +59,10 @@ def run_optimize(
 ) -> int:
     """Solve the problem and show it. `goals`: goal -> response, of which one is given.
 
-    scatter: words of --robust, and the measure. around: look around the optimum. made: deviations, good parts.
+    scatter: words of --robust, and the measure. around: also look at what lies around the optimum. rules: file.
+    made: how parts deviate, and how many are to be good.
     """
-    from diffmicro.design import Objective, optimize_design
-    from diffmicro.fabrication import buildable
+    from diffmicro.design import Objective
 
     check_figure(plot)
     module = words.device(device)
@@ -87,15 +88,8 @@ def run_optimize(
         problem = _problem(module, fixed, ranges, objective, subject, scatter, (process, layout))
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
-    deviating, counted = made.deviating(module, process, layout), None
-    try:
-        if made.good is None:
-            result = optimize_design(problem, out=out, **options)
-        else:
-            counted = buildable(problem, made.good, deviating, out=out, **options)
-            result = counted.result
-    except ValueError as complaint:
-        raise BadInput(str(complaint)) from None
+    deviating = made.deviating(module, process, layout)
+    result, counted = _searched(problem, made.good, deviating, out=out, **options)
     study = result.json(f"{device} {goal} {response}")
     study |= {} if counted is None else yield_plain(counted)
     if process is not None and result.feasible:
@@ -105,12 +99,28 @@ def run_optimize(
     if around:
         limits, parts = (None, None) if counted is None else (counted.limits, counted.parts)
         study["surroundings"] = surroundings_of(result, deviating, limits, parts)
-    _figures(module, response, result, 0 if counted is None else len(counted.rounds), out, plot)
+    _draw(module, result, 0 if counted is None else len(counted.rounds), out, plot)
     if as_json:
         print(json.dumps(study, allow_nan=False))
     else:
         _print(study, response, module)
     return OF_SEARCH[study["status"]]
+
+
+def _searched(
+    problem: "Problem", good: float | None, deviating: "Deviating | None", **options: Any
+) -> tuple["Result", "Buildable | None"]:
+    """The best design; with a share of parts that have to be `good`, also how that was counted."""
+    from diffmicro.design import optimize_design
+    from diffmicro.fabrication import buildable
+
+    try:
+        if good is None:
+            return optimize_design(problem, **options), None
+        counted = buildable(problem, good, deviating, **options)
+    except ValueError as complaint:
+        raise BadInput(str(complaint)) from None
+    return counted.result, counted
 
 
 def _goal_of(goals: Mapping[str, str | None]) -> tuple[str, str]:
@@ -121,7 +131,21 @@ def _goal_of(goals: Mapping[str, str | None]) -> tuple[str, str]:
     return given[0]
 
 
-def _draw(module: Device, response: str, out: Path) -> None:
+def _draw(
+    module: Device, result: "Result", rounds: int, out: Path | None, plot: Path | None
+) -> None:
+    """The last search as a figure in a file, and every round's in its folder."""
+    response = result.problem.objective.response
+    if out is not None:
+        for folder in [out / f"round_{n + 1}" for n in range(rounds)] or [out]:
+            _draw_kept(module, response, folder)
+    if plot is not None:
+        from diffmicro.plot.searches import plot_history
+
+        plot_history(result, words.unit_of_response(module, response)).savefig(plot)
+
+
+def _draw_kept(module: Device, response: str, out: Path) -> None:
     """A search as a figure in its folder, with all that it resumed."""
     from diffmicro.design.shown import LIMIT, with_units
     from diffmicro.plot.searches import history_figure
@@ -221,24 +245,6 @@ def _deviating(
             if entry.variable not in free:
                 held[key if key.endswith("[:]") else entry.variable] = reach(tolerance, entry.value)
     return found, held
-
-
-def _figures(
-    module: Device,
-    response: str,
-    result: "Result",
-    rounds: int,
-    out: Path | None,
-    plot: Path | None,
-) -> None:
-    """Of each round of a search that was kept, and of its history."""
-    if out is not None:
-        for folder in [out / f"round_{n + 1}" for n in range(rounds)] or [out]:
-            _draw(module, response, folder)
-    if plot is not None:
-        from diffmicro.plot.searches import plot_history
-
-        plot_history(result, words.unit_of_response(module, response)).savefig(plot)
 
 
 def _field(key: str) -> str:
