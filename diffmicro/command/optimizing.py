@@ -108,7 +108,7 @@ def run_optimize(
 
 
 def _searched(
-    problem: "Problem", good: float | None, deviating: "Deviating | None", **options: Any
+    problem: "Problem", good: float | None, deviating: "Deviating | None", **options: Value
 ) -> tuple["Result", "Buildable | None"]:
     """The best design; with a share of parts that have to be `good`, also how that was counted."""
     from diffmicro.design import optimize_design
