@@ -11,6 +11,8 @@ do not accept needs a second pass with the default ones, which is not in these t
 gradients are those to the default numerics, |dg| / max(|g|, 1e-3 |v / p|).
 """
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -82,6 +84,20 @@ def run() -> list[str]:
     solved = np.isfinite(first[0]) & good
     error = errors(points[solved], second[0][solved], first[1][solved], second[1][solved])
 
+    lines = _timed(points, lanes, single, batch)
+    within = 100 * float(np.mean(error < 1e-4))
+    return [
+        *lines,
+        "",
+        f"Of {count} points {int(good.sum())} have an orbit by the default numerics; "
+        f"the quick ones solve {int(solved.sum())} of them, "
+        f"{within:.1f} % with gradients within 1e-4 (goal 95 %), "
+        f"median error {np.median(error):.1e}, largest {error.max():.1e}.",
+    ]
+
+
+def _timed(points: np.ndarray, lanes: np.ndarray, single: Callable, batch: Callable) -> list[str]:
+    """The table of times beside C's."""
     published = {"load_factor": np.array([8.0, 32.0])}
     rows = parameters_of(published, len(LOADS))
     steps = {True: 0, False: 0}
@@ -116,7 +132,7 @@ def run() -> list[str]:
         "event method, batch of 256, per lane": "at most 0.15",
     }
     each = {"C, from rest": basis / steps[False], "C, carried": seconds["C, carried"] / steps[True]}
-    lines = table(
+    return table(
         ["program", "seconds", "over C from rest", "goal", "ns per step"],
         [
             [
@@ -129,12 +145,3 @@ def run() -> list[str]:
             for name, s in seconds.items()
         ],
     )
-    within = 100 * float(np.mean(error < 1e-4))
-    return [
-        *lines,
-        "",
-        f"Of {count} points {int(good.sum())} have an orbit by the default numerics; "
-        f"the quick ones solve {int(solved.sum())} of them, "
-        f"{within:.1f} % with gradients within 1e-4 (goal 95 %), "
-        f"median error {np.median(error):.1e}, largest {error.max():.1e}.",
-    ]

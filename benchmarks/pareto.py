@@ -49,10 +49,10 @@ def by_genes(wishes: Wishes, evaluations: int, seed: int = 0) -> np.ndarray:
     return values[undominated(values, (first, second))]
 
 
-def compared(name: str) -> list[str]:
-    """One row of the table."""
+def compared(name: str, times: int = TIMES) -> list[str]:
+    """One row of the table; the genetic algorithm has `times` the evaluations."""
     wishes, ours = FRONTS[name], front(name)
-    theirs = by_genes(wishes, TIMES * ours.evaluations)
+    theirs = by_genes(wishes, times * ours.evaluations)
     every = np.concatenate([ours.values, theirs])
     worst = [
         float(column.min() if o.goal == "maximize" else column.max())
@@ -62,7 +62,7 @@ def compared(name: str) -> list[str]:
     wish = " / ".join(f"{o.goal} {o.response}" for o in wishes[:2])
     sizes = [
         f"{len(ours.values)}, {len(theirs)}",
-        f"{ours.evaluations}, {TIMES * ours.evaluations}",
+        f"{ours.evaluations}, {times * ours.evaluations}",
     ]
     return [name, wish, *sizes, f"{areas[0] / areas[1]:.4f}", "at least 1"]
 

@@ -5,6 +5,7 @@ goes there by brute force, period after period, until a period gains less than 1
 """
 
 import ctypes
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -61,10 +62,17 @@ def brute_force(
     return mean, step.value
 
 
-def run() -> Any:
+def run() -> Iterator[str]:
     """Lines of the tables."""
     design, setting = as_arrays((stickslip.Design(damping_ratio=0.03), stickslip.Setting()))
     numbers = lump(design, setting, statics(design, setting))
+    yield from _steps(setting, numbers)
+    yield ""
+    yield from _points(design, setting, numbers)
+
+
+def _steps(setting: stickslip.Setting, numbers: Lumped) -> Iterator[str]:
+    """Steps of the motion."""
 
     def steps_of(law: str, springs: int) -> Any:
         words = eqx.tree_at(lambda s: s.preload, setting, setting.preload)
@@ -110,6 +118,9 @@ def run() -> Any:
     ]
     yield from table(["steps", "a step", "times C", "goal"], rows)
 
+
+def _points(design: stickslip.Design, setting: stickslip.Setting, numbers: Lumped) -> Iterator[str]:
+    """Whole points, and their derivatives."""
     needed = 200
     while brute_force(numbers, 200, needed, SIMD)[1] > 1e-7:
         needed *= 2
@@ -158,7 +169,6 @@ def run() -> Any:
             "",
         ],
     ]
-    yield ""
     heads = [f"whole points, scalar C in {needed} periods", "time", "times C", "goal"]
     yield from table(heads, rows)
     yield ""

@@ -17,17 +17,20 @@ The contract of `respond(design, setting, *, throw=True, **numerics) -> Response
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import equinox as eqx
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import PyTree
 
-from diffmicro.parameters import Parameter, describe
+from diffmicro.parameters import DesignT, Fields, Parameter, SettingT, Value, describe
 from diffmicro.recheck import Recheck, Unchecked
 from diffmicro.rules import Rule, check_point
 from diffmicro.tolerance import Tolerance
+
+ResponseT = TypeVar("ResponseT", bound=eqx.Module)
 
 Hook = Callable[..., Any] | str
 """A function, or where it is (`package.module:name`) when importing it early would cost too much."""
@@ -62,7 +65,9 @@ class Alias(NamedTuple):
     meaning: str
 
 
-def nothing_against(response: Any, design: Any, setting: Any, of: str, method: str) -> Array:
+def nothing_against(
+    response: Fields, design: Fields, setting: Fields, of: str, method: str
+) -> Array:
     """The objection of a device without reasons of its own."""
     del response, design, setting, of, method
     return jnp.asarray(0)
@@ -74,20 +79,20 @@ class Limit(NamedTuple):
     name: what it is called, in one or two words. meaning: in a line. room: (response, design, setting) -> what
     is left to it: zero at it and smooth inside, where it may be of either sign; None where there is no such
     limit in this setting. Without it the status alone says where the limit is, and its place has no derivative.
-    needs: responses on request that `room` looks at. status: how calculations end beyond it, where they have no
-    room to tell. alone: room looks at design and setting alone, so that it is known where no motion is; it is
+    needs: responses on request that `room` needs. status: how calculations end beyond it, where they have no
+    room to tell. alone: room depends on design and setting alone, so that it is known where no motion is; it is
     positive inside."""
 
     name: str
     meaning: str
-    room: Callable[[Any, Any, Any], Any] | None = None
+    room: Callable[..., Array | None] | None = None
     needs: tuple[str, ...] = ()
     status: str = ""
     alone: bool = False
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class Device:
+class Device(Generic[DesignT, SettingT, ResponseT]):
     """A robot, or whatever else has a design, a setting and a response. See the module docstring.
 
     name: one word. title: what it is, in a line. source: the paper, or whoever derived it.
@@ -107,6 +112,8 @@ class Device:
     aliases: other names that people may give a parameter by, see `Alias`; for words of the command line.
     quick: numerics of a search that is cheap in batches and fails where it is not sure; repeated without them.
     lone: numerics that are soonest done for one point, compiling included.
+    hasty: whether one point is soonest done by a program that was compiled without optimization; not where the
+    calculation is long.
     carries: `respond` takes `start`, a `Response.state`.
     branches: `(design, setting, key, start, stop, *, seeds, steps, watch)` -> iterator of branches, or None.
     orbits: `(design, setting, steps)` -> `dynamics.periodic.Periodic`, where the motion is a periodic one of the
@@ -127,25 +134,26 @@ class Device:
     name: str
     title: str
     source: str
-    Design: type
-    Setting: type
-    Response: type
-    respond: Callable[..., Any]
+    Design: type[DesignT]
+    Setting: type[SettingT]
+    Response: type[ResponseT]
+    respond: Callable[..., ResponseT]
     simulate: Callable[..., Any] | None = None
-    published_design: Callable[..., Any] = None  # pyright: ignore[reportAssignmentType]
-    published_setting: Callable[..., Any] = None  # pyright: ignore[reportAssignmentType]
+    published_design: Callable[..., PyTree] = None  # pyright: ignore[reportAssignmentType]
+    published_setting: Callable[..., PyTree] = None  # pyright: ignore[reportAssignmentType]
     methods: tuple[Method, ...] = (Method("event"),)
     recheck: Recheck = Unchecked()
     rules: tuple[Rule, ...] = ()
-    objection: Callable[[Any, Any, Any, str, str], Any] = nothing_against
+    objection: Callable[[ResponseT, DesignT, SettingT, str, str], Array] = nothing_against
     on_request: tuple[str, ...] = ()
     cautions: Mapping[str, str] = dataclasses.field(default_factory=dict)
     process: tuple[Tolerance, ...] = ()
     drive: tuple[str, ...] = ()
     shown_at: Mapping[str, float] = dataclasses.field(default_factory=dict)
     aliases: Mapping[str, Alias] = dataclasses.field(default_factory=dict)
-    quick: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    lone: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    quick: Mapping[str, Value] = dataclasses.field(default_factory=dict)
+    lone: Mapping[str, Value] = dataclasses.field(default_factory=dict)
+    hasty: bool = True
     carries: bool = False
     branches: Hook | None = None
     orbits: Hook | None = None
@@ -181,11 +189,18 @@ class Device:
         """The responses that are calculated in every case."""
         return tuple(name for name in self.responses if name not in self.on_request)
 
-    def check(self, where: str, design: Any, setting: Any) -> None:
+    def check(self, where: str, design: Fields, setting: Fields) -> None:
         """Raise ValueError for numbers out of range, or that break the rules; traced values pass."""
         check_point(where, self.rules, design, setting)
 
-    def part(self, design: Any = None, layout: Any = None) -> tuple[Any, Any]:
+    def point(self, design: Fields | None, setting: Fields | None) -> tuple[Fields, Fields]:
+        """Design and setting, for None the published ones."""
+        design = self.published_design() if design is None else design
+        return design, self.published_setting() if setting is None else setting
+
+    def part(
+        self, design: Fields | None = None, layout: Fields | None = None
+    ) -> tuple[Fields, Fields]:
         """What is drawn or etched: for None the published design, and the usual layout."""
         assert self.Layout is not None
         design = self.published_design() if design is None else design
@@ -195,17 +210,19 @@ class Device:
         """The method of this name, the usual one without a name."""
         return method_named(self.name, self.methods, name)
 
-    def asking_for(self, responses: Sequence[str], numerics: Mapping[str, Any]) -> dict[str, Any]:
+    def asking_for(
+        self, responses: Sequence[str], numerics: Mapping[str, Value]
+    ) -> dict[str, Value]:
         """The numerics of `respond` with what it takes to get these responses."""
         extra = tuple(name for name in self.on_request if name in responses)
         extra += tuple(name for name in numerics.get("extra", ()) if name not in extra)
         return {**numerics, "extra": extra} if extra else dict(numerics)
 
 
-_DEVICE_OF: WeakKeyDictionary[Callable[..., Any], Device] = WeakKeyDictionary()
+_DEVICE_OF: WeakKeyDictionary[Callable, Device] = WeakKeyDictionary()
 
 
-def device_of(respond: Callable[..., Any]) -> Device | None:
+def device_of(respond: Callable) -> Device | None:
     """The device whose `respond` this function is; None for a function that belongs to none."""
     return _DEVICE_OF.get(respond)
 
@@ -280,6 +297,6 @@ def _layout_breaches(device: Device) -> list[str]:
 
 
 def _unknown(
-    names: Sequence[str] | Mapping[str, Any], known: Mapping, role: str, home: str
+    names: Sequence[str] | Mapping[str, object], known: Mapping, role: str, home: str
 ) -> list[str]:
     return [f"{role} names {name}, which is not in {home}" for name in names if name not in known]

@@ -23,9 +23,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 from jax.experimental import serialize_executable
+from jax.stages import Compiled
+from jaxtyping import PyTree
 
 from diffmicro import _programs
+from diffmicro._types import Tree
 
 PACKAGES = ("jax", "jaxlib", "equinox", "optax", "numpy")
 """What a traced function depends on beside this package."""
@@ -35,18 +39,18 @@ QUICK = 1
 
 
 def call(
-    function: Callable[..., Any],
-    given: tuple[Any, ...],
-    options: Mapping[str, Any],
+    function: Callable[..., Tree],
+    given: tuple[PyTree, ...],
+    options: Mapping[str, object],
     name: str | None = None,
-) -> Any:
+) -> Tree:
     """`function(*given)`, compiled with XLA's `options`.
 
     name: whatever decides what the function is, beside this package's source; None: nothing is kept.
     """
     programs = _programs.in_use()
     options = dict(options)
-    if programs is None or name is None or jax.config.jax_disable_jit or jax.config.jax_debug_nans:
+    if programs is None or name is None or _watched():
         return jax.jit(function, compiler_options=options)(*given)
     leaves, tree = jax.tree.flatten(given)
     leaves = [jnp.asarray(leaf) for leaf in leaves]
@@ -60,10 +64,19 @@ def call(
     return jax.tree.unflatten(jax.tree.structure(shape), executable(*leaves))
 
 
+def _watched() -> bool:
+    """Whether JAX looks into calculations: it cannot look into a kept one."""
+    return any(
+        jax.config.read(name) for name in ("jax_disable_jit", "jax_debug_nans", "jax_debug_infs")
+    )
+
+
 def _key(text: str) -> str:
     settings = {name: value for name, value in os.environ.items() if name.startswith("JAX_")}
     flags = os.environ.get("XLA_FLAGS", "")
-    switches = jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision
+    switches = [
+        jax.config.read(name) for name in ("jax_enable_x64", "jax_default_matmul_precision")
+    ]
     return f"executable {sources()} {versions()} {settings} {flags} {switches} {text}"
 
 
@@ -82,11 +95,13 @@ def versions() -> str:
     return " ".join(f"{name} {metadata.version(name)}" for name in PACKAGES)
 
 
-def _compiled(function: Callable, leaves: list, tree: Any, options: dict) -> tuple[Any, Any, bool]:
+def _compiled(
+    function: Callable, leaves: list, tree: Any, options: dict
+) -> tuple[Compiled, PyTree, bool]:
     """The executable of the flat function, its result's shape as a tree of numbers, whether it calls LAPACK."""
-    shape: Any = None
+    shape: PyTree = None
 
-    def flat(*leaves: Any) -> list[Any]:
+    def flat(*leaves: Array) -> list[Array]:
         nonlocal shape
         out, structure = jax.tree.flatten(function(*jax.tree.unflatten(tree, leaves)))
         shape = jax.tree.unflatten(structure, range(len(out)))
@@ -96,7 +111,7 @@ def _compiled(function: Callable, leaves: list, tree: Any, options: dict) -> tup
     return lowered.compile(options), shape, "lapack" in lowered.as_text()
 
 
-def _stored(executable: Any, shape: Any, lapack: bool) -> bytes:
+def _stored(executable: Compiled, shape: PyTree, lapack: bool) -> bytes:
     """What is written; nothing where XLA cannot write it."""
     try:
         payload, given, taken = serialize_executable.serialize(executable)
@@ -105,7 +120,7 @@ def _stored(executable: Any, shape: Any, lapack: bool) -> bytes:
     return pickle.dumps((zlib.compress(payload, QUICK), given, taken, shape, lapack))
 
 
-def _loaded(content: bytes | None) -> tuple[Any, Any] | None:
+def _loaded(content: bytes | None) -> tuple[Compiled, PyTree] | None:
     """What `_stored` wrote, ready to run; None where there is nothing, or nothing that this process can load."""
     if not content:
         return None

@@ -4,8 +4,13 @@ from typing import Any
 
 import numpy as np
 
+Json = Any
+"""What JSON has: a number, a word, a flag or None, or a list or an object of these."""
 
-def plain(value: Any) -> Any:
+JsonObject = dict[str, Json]
+
+
+def plain(value: object) -> Json:
     """Python numbers, words, lists and dictionaries; None for a number that is not finite."""
     if value is None or isinstance(value, str | bool):
         return value

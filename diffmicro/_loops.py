@@ -7,41 +7,55 @@ is cast to vary over all axes. Outside nothing is changed.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.typing import ArrayLike
+from jaxtyping import PyTree
+
+from diffmicro._types import Tree
+
+Seen = TypeVar("Seen")
 
 
-def varying(tree: Any) -> Any:
+def varying(tree: Tree) -> Tree:
     """The tree, its arrays cast to vary over all axes of the mesh that `shard_map` is working on, if any."""
     axes = mesh_axes()
     return jax.tree.map(lambda x: _cast(x, axes), tree) if axes else tree
 
 
-def mesh_axes() -> tuple[Any, ...]:
+def mesh_axes() -> tuple[str, ...]:
     """Axes of the mesh that `shard_map` is working on; none elsewhere."""
     return tuple(jax.sharding.get_abstract_mesh().manual_axes)
 
 
-def _cast(x: Any, axes: tuple[Any, ...]) -> Array:
+def _cast(x: ArrayLike, axes: tuple[str, ...]) -> Array:
     x = jnp.asarray(x)
-    kind: Any = jax.typeof(x)  # before JAX 0.10 it said `vma`
+    kind = jax.typeof(x)
     mat = getattr(kind, "mat", None)
-    over = kind.vma if mat is None else mat.varying
+    over = getattr(kind, "vma", ()) if mat is None else mat.varying  # `vma` before JAX 0.10
     missing = tuple(axis for axis in axes if axis not in over)
     return jax.lax.pcast(x, missing, to="varying") if missing else x
 
 
-def while_loop(goes_on: Callable, body: Callable, carry: Any) -> Any:
+def while_loop(
+    goes_on: Callable[[Tree], ArrayLike], body: Callable[[Tree], Tree], carry: Tree
+) -> Tree:
     """`jax.lax.while_loop`."""
     if not mesh_axes():
         return jax.lax.while_loop(goes_on, body, carry)
     return jax.lax.while_loop(goes_on, lambda c: varying(body(c)), varying(carry))
 
 
-def fori_loop(first: Any, last: Any, body: Callable, carry: Any, **options: Any) -> Any:
+def fori_loop(
+    first: Array | int,
+    last: Array | int,
+    body: Callable[[Array, Tree], Tree],
+    carry: Tree,
+    **options: bool | int | None,
+) -> Tree:
     """`jax.lax.fori_loop`."""
     if not mesh_axes():
         return jax.lax.fori_loop(first, last, body, carry, **options)
@@ -51,12 +65,17 @@ def fori_loop(first: Any, last: Any, body: Callable, carry: Any, **options: Any)
     )
 
 
-def scan(body: Callable, carry: Any, *given: Any, **options: Any) -> Any:
+def scan(
+    body: Callable[[Tree, PyTree], tuple[Tree, Seen]],
+    carry: Tree,
+    *given: PyTree,
+    **options: bool | int | None,
+) -> tuple[Tree, Seen]:
     """`jax.lax.scan`."""
     if not mesh_axes():
         return jax.lax.scan(body, carry, *given, **options)
 
-    def whole(carry: Any, x: Any) -> tuple[Any, Any]:
+    def whole(carry: Tree, x: PyTree) -> tuple[Tree, Seen]:
         after, seen = body(carry, x)
         return varying(after), seen
 

@@ -50,7 +50,7 @@ class State(NamedTuple):
     Attributes:
         folder: None when nothing is kept.
         reason: why nothing is kept.
-        meant: whether it was asked for that way; False: something does not work.
+        meant: whether it was chosen so; False: something does not work.
     """
 
     folder: Path | None
@@ -59,7 +59,7 @@ class State(NamedTuple):
 
 
 class Programs:
-    """What JAX asks of a cache: `get` and `put` of bytes. What fails is a program to compile, no failure."""
+    """What JAX needs of a cache: `get` and `put` of bytes. What fails is a program to compile, no failure."""
 
     def __init__(self, folder: Path, limit: int = LIMIT, complain: Callable[[str], None] = print):
         self._path = folder  # the name that JAX's messages use

@@ -6,18 +6,19 @@ state on its own, up and down, at the start of a drive period: the first loss on
 a bracket and has no derivative, and a basin with holes may be lost by a smaller one between the grid's points.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
 from diffmicro.devices import as_device
-from diffmicro.parameters import as_arrays, describe, put, whole_number
+from diffmicro.parameters import Fields, Value, as_arrays, describe, put, whole_number
 from diffmicro.results import words
 from diffmicro.sweep.grids import Batch
 from diffmicro.sweep.lanes import calculate
@@ -82,8 +83,8 @@ class Basins(NamedTuple):
 def basins(
     device: Device | str,
     *,
-    design: Any = None,
-    setting: Any = None,
+    design: Fields | None = None,
+    setting: Fields | None = None,
     box: Mapping[str, tuple[float, float]] | None = None,
     starts: int = 1000,
     seed: int = 0,
@@ -95,8 +96,7 @@ def basins(
     device = as_device(device)
     if not device.carries:
         raise ValueError(f"basins: {device.name} takes no state to start from.")
-    design = device.published_design() if design is None else design
-    setting = device.published_setting() if setting is None else setting
+    design, setting = device.point(design, setting)
     device.check("basins", design, setting)
     starts = whole_number("basins: starts", starts, None, 10, 10**6)
     seed = whole_number("basins: seed", seed, None, 0)
@@ -164,7 +164,7 @@ class Ends(NamedTuple):
 class _Lanes:
     """A device at one design and setting, calculated from many states."""
 
-    def __init__(self, device: Device, design: Any, setting: Any):
+    def __init__(self, device: Device, design: Fields, setting: Fields):
         self.device = device
         self.point = as_arrays((design, setting))
         response = device.respond(*self.point, throw=False)
@@ -196,16 +196,16 @@ class _Lanes:
 
 
 @cache
-def _from_state(device: Device) -> Any:
+def _from_state(device: Device) -> Callable[..., Callable]:
     """Makes `(state, point) -> response`, for `calculate`."""
 
-    def build(**numerics: Any) -> Any:
+    def build(**numerics: Value) -> Callable[..., PyTree]:
         return lambda state, point: device.respond(*point, start=state, throw=False, **numerics)
 
     return build
 
 
-def _names(state: Any) -> tuple[str, ...]:
+def _names(state: PyTree) -> tuple[str, ...]:
     """A name for each number of a state."""
     found = []
     for path, leaf in jax.tree_util.tree_leaves_with_path(state):
@@ -240,7 +240,7 @@ def _box(lanes: _Lanes, given: Mapping[str, tuple[float, float]]) -> tuple[np.nd
     return low, high
 
 
-def _evenly(count: int, n: int, chance: Any) -> np.ndarray:
+def _evenly(count: int, n: int, chance: np.random.Generator) -> np.ndarray:
     """Points of the unit cube, one in each of `count` layers along every axis (Latin hypercube)."""
     layers = np.stack([chance.permutation(count) for _ in range(n)], axis=1)
     return (layers + chance.random((count, n))) / count
@@ -256,7 +256,7 @@ def _kinds(found: Ends) -> np.ndarray:
 
 
 def _by_words(
-    device: Device, design: Any, setting: Any, found: Ends, kinds: np.ndarray
+    device: Device, design: Fields, setting: Fields, found: Ends, kinds: np.ndarray
 ) -> dict[str, int]:
     """Which motion each word of `Setting.start` reaches; -1: one that no start from the box does."""
     known = describe(device.Setting)
@@ -276,7 +276,7 @@ def _kicks(lanes: _Lanes, low: np.ndarray, high: np.ndarray, found: Ends) -> Seq
     most = np.array([end - lanes.own[i] for i, end in ways])
     which = np.array([i for i, _ in ways])
 
-    def lost(kicks: np.ndarray) -> np.ndarray[Any, Any]:
+    def lost(kicks: np.ndarray) -> np.ndarray:
         """Whether the wanted motion is lost, for kicks (ways, amounts)."""
         states = np.tile(lanes.own, (*kicks.shape, 1))
         rows = np.arange(len(which))

@@ -26,18 +26,19 @@ Left out: whether the model is right.
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
+from jaxtyping import PyTree
 
 from diffmicro._device import Device, Method, device_of, nothing_against
 from diffmicro.devices import device as named_device
 from diffmicro.differences import FLOOR
-from diffmicro.parameters import as_arrays, describe, get, idle
+from diffmicro.parameters import Fields, Value, as_arrays, describe, get, idle
 from diffmicro.reasons import VERDICTS, reason_code
 from diffmicro.recheck import Question, Recheck, Unchecked
 from diffmicro.verdicts import (
@@ -67,11 +68,11 @@ __all__ = [
 
 
 def value_and_gradient(
-    device: Device | str | Callable[..., Any],
+    device: Device | str | Callable[..., PyTree],
     wrt: Sequence[str],
     of: str | Sequence[str] | None = None,
-    **numerics: Any,
-) -> Callable[[Any, Any], tuple[Any, Any, Any, Any]]:
+    **numerics: Value,
+) -> Callable[..., tuple[PyTree, PyTree, PyTree, PyTree]]:
     """Function of (design, setting) to (value, gradient, certificate, response), jittable and vmappable.
 
     device: a `Device`, its name, or its function `respond`, also with arguments bound by `functools.partial`.
@@ -88,7 +89,7 @@ def value_and_gradient(
     names = tuple(wrt)
     numerics = known.asking_for(responses)
 
-    def outer(design: Any, setting: Any) -> tuple[Any, Any, Any, Any]:
+    def outer(design: Fields, setting: Fields) -> tuple[PyTree, PyTree, PyTree, PyTree]:
         design, setting = as_arrays((design, setting))
         free = _free(names, design, setting)
         x, unravel = ravel_pytree(free)
@@ -137,8 +138,8 @@ def value_and_gradient(
 class _Known(NamedTuple):
     """What is known of the function that is differentiated; `device` is None where it belongs to none."""
 
-    respond: Callable[..., Any]
-    numerics: Mapping[str, Any]
+    respond: Callable[..., PyTree]
+    numerics: Mapping[str, Value]
     device: Device | None
 
     @property
@@ -169,18 +170,18 @@ class _Known(NamedTuple):
         return (*self.recheck.checks, *(("stability",) if stability else ()))
 
     @property
-    def objection(self) -> Callable[..., Any]:
+    def objection(self) -> Callable[..., Array]:
         """What speaks against a gradient beside that."""
         return nothing_against if self.device is None else self.device.objection
 
-    def asking_for(self, responses: Sequence[str]) -> dict[str, Any]:
+    def asking_for(self, responses: Sequence[str]) -> dict[str, Value]:
         """The numerics with what it takes to get these responses."""
         if self.device is None:
             return dict(self.numerics)
         return self.device.asking_for(responses, self.numerics)
 
 
-def _known(device: Device | str | Callable[..., Any], numerics: Mapping[str, Any]) -> _Known:
+def _known(device: Device | str | Callable[..., PyTree], numerics: Mapping[str, Value]) -> _Known:
     """The device behind a device, its `respond`, or that with arguments bound by name."""
     if isinstance(device, str):
         device = named_device(device)
@@ -195,7 +196,7 @@ def _known(device: Device | str | Callable[..., Any], numerics: Mapping[str, Any
     return _Known(found.respond if found else function, numerics, found)
 
 
-def _free(names: Sequence[str], design: Any, setting: Any) -> dict[str, Any]:
+def _free(names: Sequence[str], design: Fields, setting: Fields) -> dict[str, Value]:
     """The values of the named parameters, which have to be numbers."""
     table = {**describe(type(design)), **describe(type(setting))}
     numbers = [
@@ -214,7 +215,7 @@ def _free(names: Sequence[str], design: Any, setting: Any) -> dict[str, Any]:
     return {name: get(design, setting, name) for name in names}
 
 
-def _room(free: Mapping[str, Array], design: Any, setting: Any) -> tuple[Array, Array]:
+def _room(free: Mapping[str, Array], design: Fields, setting: Fields) -> tuple[Array, Array]:
     """The ends of the parameters' ranges, as `ravel_pytree` orders them."""
     table = {**describe(type(design)), **describe(type(setting))}
     low = {name: jnp.full_like(value, table[name].low) for name, value in free.items()}

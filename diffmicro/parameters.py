@@ -11,7 +11,8 @@ import types
 import typing
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
@@ -19,6 +20,19 @@ import jax.core
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jax.typing import ArrayLike
+from jaxtyping import PyTree
+
+from diffmicro.units import readable
+
+Fields = eqx.Module
+"""A Design, a Setting or a Layout of any device: an `eqx.Module` of `parameter`s."""
+
+DesignT = TypeVar("DesignT", bound=eqx.Module)
+SettingT = TypeVar("SettingT", bound=eqx.Module)
+
+Value = Any
+"""The value of a field: a number, an array, a tuple of numbers, a word, None."""
 
 
 class Parameter(NamedTuple):
@@ -30,7 +44,7 @@ class Parameter(NamedTuple):
     """
 
     name: str
-    default: Any = None
+    default: Value = None
     meaning: str = ""
     unit: str = ""
     symbol: str = ""
@@ -56,6 +70,13 @@ class Parameter(NamedTuple):
         """Whether it is a number, or several, that a response may have a derivative by."""
         return not self.words and not self.whole
 
+    @property
+    def usual(self) -> str:
+        """The default, a number in a unit that reads well."""
+        if isinstance(self.default, float):
+            return readable(self.default, self.unit.split(", ")[0])
+        return str(self.default)
+
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Whether an array of this shape may be the value."""
         return any(
@@ -68,7 +89,7 @@ class Parameter(NamedTuple):
 
 
 def parameter(
-    default: Any,
+    default: Value,
     meaning: str,
     unit: str = "",
     *,
@@ -106,7 +127,7 @@ def output(
     *,
     low: float = -math.inf,
     high: float = math.inf,
-    default: Any = dataclasses.MISSING,
+    default: Value = dataclasses.MISSING,
 ) -> Any:
     """A field of a Response: meaning and unit ("-" for a pure number; none for what is no number to show).
 
@@ -117,14 +138,14 @@ def output(
     return eqx.field(metadata={"parameter": known}, **options)
 
 
-def _vector(value: Any) -> Any:
+def _vector(value: Value) -> Value:
     """Tuples and lists as arrays of the default precision; everything else as it is."""
     if not isinstance(value, tuple | list):
         return value
     return jnp.asarray(value) if is_traced(*jax.tree.leaves(value)) else np.asarray(value, float)
 
 
-def _counted(value: Any) -> Any:
+def _counted(value: Value) -> Value:
     if is_traced(value) or not np.issubdtype(np.asarray(value).dtype, np.number):
         return value  # `check` judges what is no number
     return int(value) if np.size(value) == 1 and int(value) == value else value
@@ -142,12 +163,12 @@ def describe(kind: type) -> Mapping[str, Parameter]:
     return types.MappingProxyType(table)
 
 
-def get(design: Any, setting: Any, name: str) -> Any:
+def get(design: Fields, setting: Fields, name: str) -> Value:
     """The value of a field of Design or Setting."""
     return getattr(design if name in describe(type(design)) else setting, name)
 
 
-def idle(design: Any, setting: Any, name: str) -> str:
+def idle(design: Fields, setting: Fields, name: str) -> str:
     """Why a parameter has no part in this point; empty where it has."""
     known = {**describe(type(design)), **describe(type(setting))}[name]
     if get(design, setting, name) is None:
@@ -165,9 +186,11 @@ def entry_of(key: str) -> tuple[str, str]:
     return field, entry.removesuffix("]")
 
 
-def put(design: Any, setting: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:
+def put(
+    design: DesignT, setting: SettingT, values: Mapping[str, Value]
+) -> tuple[DesignT, SettingT]:
     """Design and setting with the named fields, or entries of them (`hinge[3]`, row by row), replaced."""
-    fields: dict[str, Any] = {}
+    fields: dict[str, Value] = {}
     for key, value in values.items():
         name, entry = entry_of(key)
         if entry:
@@ -180,7 +203,7 @@ def put(design: Any, setting: Any, values: Mapping[str, Any]) -> tuple[Any, Any]
     return dataclasses.replace(design, **in_design), dataclasses.replace(setting, **in_setting)
 
 
-def _with_entry(whole: Any, entry: str, value: Any) -> Any:
+def _with_entry(whole: Value, entry: str, value: Value) -> Array | np.ndarray:
     whole = jnp.asarray(whole, float) if is_traced(whole, value) else np.asarray(whole, float)
     chosen = [entry == ":" or i == int(entry) for i in range(whole.size)]
     lib = jnp if is_traced(whole, value) else np
@@ -207,21 +230,21 @@ def units_of_fields(kind: type) -> dict[str, str]:
     return {name: found[0] for name, found in marked.items() if found and isinstance(found[0], str)}
 
 
-def as_arrays(tree: Any) -> Any:
+def as_arrays(tree: PyTree) -> PyTree:
     """The tree with every number as an array of the default precision, so that none is static."""
 
-    def convert(x: Any) -> Any:
+    def convert(x: ArrayLike) -> Array:
         return jnp.asarray(x, jnp.result_type(x, float))
 
     return jax.tree.map(convert, tree)
 
 
-def is_traced(*values: Any) -> bool:
+def is_traced(*values: object) -> bool:
     """Whether any of the values is not known before the calculation runs."""
     return any(isinstance(value, jax.core.Tracer) for value in values)
 
 
-def check(where: str, *trees: Any) -> None:
+def check(where: str, *trees: Fields) -> None:
     """Raise ValueError for what is known to be bad; traced values are left to `valid`."""
     _check_kinds(where, trees)
     for tree in trees:
@@ -242,7 +265,7 @@ def check(where: str, *trees: Any) -> None:
                 raise ValueError(
                     f"{where}: {type(tree).__name__}.{known.name} = {value!r} is not allowed; it has to be "
                     f"{'numbers' if known.size else 'a number'}, not {type(value).__name__}: "
-                    f"{range_text(known)}. The default is {known.default}."
+                    f"{range_text(known)}. The default is {known.usual}."
                 )
             if not known.fits(np.shape(value)):
                 raise ValueError(
@@ -253,7 +276,7 @@ def check(where: str, *trees: Any) -> None:
                 raise ValueError(_complaint(where, tree, known, value))
 
 
-def _check_kinds(where: str, trees: tuple[Any, ...]) -> None:
+def _check_kinds(where: str, trees: tuple[Fields, ...]) -> None:
     """Raise ValueError where a Design and a Setting were meant and something else came, or they are swapped."""
     kinds = [type(tree).__name__ for tree in trees]
     if kinds == ["Setting", "Design"]:
@@ -268,7 +291,7 @@ def _check_kinds(where: str, trees: tuple[Any, ...]) -> None:
         raise ValueError(f"{where}: design and setting are both of type {kinds[0]}.")
 
 
-def _is_numeric(value: Any) -> bool:
+def _is_numeric(value: Value) -> bool:
     """Whether a value is a number, or an array or list of numbers."""
     try:
         return jnp.issubdtype(np.asarray(value).dtype, np.number)
@@ -276,7 +299,7 @@ def _is_numeric(value: Any) -> bool:
         return False
 
 
-def valid(*trees: Any) -> Array:
+def valid(*trees: Fields) -> Array:
     """True where all values are finite and in range, for traced values."""
     good = jnp.asarray(True)
     for tree in trees:
@@ -287,27 +310,27 @@ def valid(*trees: Any) -> Array:
     return good
 
 
-def within(value: Any, known: Parameter) -> bool:
+def within(value: Value, known: Parameter) -> bool:
     """Whether known numbers are finite and in the range of their field."""
     return bool(np.all(_inside(np.asarray(value, float), known, np)))
 
 
-def _inside(value: Any, known: Parameter, lib: Any) -> Any:
+def _inside(value: Array | np.ndarray, known: Parameter, lib: ModuleType) -> ArrayLike:
     above = value > known.low if known.open_low else value >= known.low
     return lib.isfinite(value) & above & (value <= known.high)
 
 
-def _complaint(where: str, tree: Any, known: Parameter, value: Any) -> str:
+def _complaint(where: str, tree: Fields, known: Parameter, value: Value) -> str:
     unit = f" {known.unit}" if known.unit not in ("", "-") else ""
     return (
         f"{where}: {type(tree).__name__}.{known.name} = {value}{unit} is not allowed; "
         f"it has to be {range_text(known)}. {known.meaning[:1].upper()}{known.meaning[1:]}; "
-        f"the default is {known.default}."
+        f"the default is {known.usual}."
     )
 
 
 def whole_number(
-    name: str, value: Any, default: int | None, low: int, high: int | None = None
+    name: str, value: Value, default: int | None, low: int, high: int | None = None
 ) -> int:
     """A whole number that fixes the shape of a calculation, or its default where it is None."""
     if value is None and default is not None:
@@ -323,7 +346,7 @@ def whole_number(
     return int(plain)
 
 
-def _unpacked(value: Any) -> Any:
+def _unpacked(value: Value) -> Value:
     """An array of one number as that number, everything else as it is."""
     array = isinstance(value, np.generic | np.ndarray | Array) and not is_traced(value)
     return value.item() if array and value.size == 1 else value

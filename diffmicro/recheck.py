@@ -15,16 +15,17 @@ import abc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
+from jaxtyping import PyTree
 
 from diffmicro import _loops as loops
 from diffmicro.differences import Differences, frame, learn, nothing, place
-from diffmicro.parameters import put
+from diffmicro.parameters import Fields, Value, put
 
 COARSER = 10.0
 """Ratio of the tolerances at which gradients are compared."""
@@ -33,7 +34,7 @@ COARSER = 10.0
 class Look(NamedTuple):
     """One evaluation: the whole response, the wanted values as a vector (n), their Jacobian (n, p)."""
 
-    response: Any
+    response: PyTree
     value: Array
     jacobian: Array
 
@@ -45,29 +46,29 @@ class Question(NamedTuple):
     room: ends of the parameters' ranges, as x. responses: names, in the order of the vector's parts: sorted.
     """
 
-    respond: Callable[..., Any]
-    design: Any
-    setting: Any
+    respond: Callable[..., PyTree]
+    design: Fields
+    setting: Fields
     unravel: Callable[[Array], dict[str, Array]]
     room: tuple[Array, Array]
     responses: tuple[str, ...]
 
-    def point(self, x: Array) -> tuple[Any, Any]:
+    def point(self, x: Array) -> tuple[Fields, Fields]:
         """Design and setting at x."""
         return put(self.design, self.setting, self.unravel(x))
 
-    def response(self, numerics: Mapping[str, Any], x: Array) -> Any:
+    def response(self, numerics: Mapping[str, Value], x: Array) -> PyTree:
         """The response alone."""
         return self.respond(*self.point(x), **{**numerics, "throw": False})
 
-    def value(self, response: Any) -> Array:
+    def value(self, response: PyTree) -> Array:
         """The wanted values of a response."""
         return ravel_pytree({name: getattr(response, name) for name in self.responses})[0]
 
-    def look(self, numerics: Mapping[str, Any], x: Array) -> Look:
+    def look(self, numerics: Mapping[str, Value], x: Array) -> Look:
         """Response, values and Jacobian."""
 
-        def values(x: Array) -> tuple[Array, tuple[Any, Array]]:
+        def values(x: Array) -> tuple[Array, tuple[PyTree, Array]]:
             response = self.response(numerics, x)
             value = self.value(response)
             return value, (response, value)
@@ -99,7 +100,7 @@ class Recheck(abc.ABC):
     checks: ClassVar[tuple[str, ...]]
 
     @abc.abstractmethod
-    def evidence(self, question: Question, numerics: dict[str, Any], x: Array) -> Evidence:
+    def evidence(self, question: Question, numerics: dict[str, Value], x: Array) -> Evidence:
         """Ask the question at x, and again."""
 
 
@@ -107,10 +108,10 @@ class Recheck(abc.ABC):
 class ByResolution(Recheck):
     """The calculation is repeated at a lower resolution. coarser: numerics -> coarser numerics."""
 
-    coarser: Callable[[dict[str, Any]], dict[str, Any]]
+    coarser: Callable[[dict[str, Value]], dict[str, Value]]
     checks: ClassVar[tuple[str, ...]] = ("resolution", "differences of values")
 
-    def evidence(self, question: Question, numerics: dict[str, Any], x: Array) -> Evidence:
+    def evidence(self, question: Question, numerics: dict[str, Value], x: Array) -> Evidence:
         """The coarse look is a calculation of its own."""
         coarse = question.look(self.coarser(numerics), x).jacobian
         return Unchecked().evidence(question, numerics, x)._replace(coarse=coarse)
@@ -122,7 +123,7 @@ class Unchecked(Recheck):
 
     checks: ClassVar[tuple[str, ...]] = ("differences of values",)
 
-    def evidence(self, question: Question, numerics: dict[str, Any], x: Array) -> Evidence:
+    def evidence(self, question: Question, numerics: dict[str, Value], x: Array) -> Evidence:
         """Looks at the point and beside it, all by the same numerics."""
         walk = _walk(question, x, lambda known, at, factor: question.look(numerics, at), (1.0,))
         return Evidence(x, walk.first, None, walk.differences)
@@ -139,12 +140,12 @@ class ByWarmStart(Recheck):
     tolerance: the device's usual one.
     """
 
-    near: Callable[[Any, Any], dict[str, Any]]
-    cold: Callable[[Any, Any], dict[str, Any]] | None = None
+    near: Callable[..., dict[str, Value]]
+    cold: Callable[..., dict[str, Value]] | None = None
     tolerance: float = 1e-9
     checks: ClassVar[tuple[str, ...]] = ("resolution", "differences of values")
 
-    def evidence(self, question: Question, numerics: dict[str, Any], x: Array) -> Evidence:
+    def evidence(self, question: Question, numerics: dict[str, Value], x: Array) -> Evidence:
         """Looks at a tolerance `COARSER` times larger, then at the usual one, there and beside."""
         tolerance = numerics.get("tolerance", self.tolerance)
         if self.cold is not None:
@@ -160,11 +161,11 @@ class ByWarmStart(Recheck):
 
     def _in_one(
         self,
-        cold: dict[str, Any],
+        cold: dict[str, Value],
         question: Question,
-        numerics: dict[str, Any],
+        numerics: dict[str, Value],
         x: Array,
-        tolerance: Any,
+        tolerance: Array | float,
     ) -> Evidence:
         """The look from the cold start is one more round of the same loop."""
         given = {name: numerics[name] for name in cold if numerics.get(name) is not None}
@@ -173,7 +174,7 @@ class ByWarmStart(Recheck):
         def look(known: dict, at: Array, factor: Array) -> Look:
             return question.look({**numerics, **known, "tolerance": tolerance * factor}, at)
 
-        def settle(known: dict, response: Any, later: Array) -> dict:
+        def settle(known: dict, response: PyTree, later: Array) -> dict:
             found = self.near(response, tolerance)
             keeps = known.get("near", later)
             return {
@@ -190,7 +191,7 @@ class _Walk(NamedTuple):
     """A round of looks: how many there were, the numerics to go on with, what is known."""
 
     count: Array
-    known: Any
+    known: dict[str, Value] | None
     first: Look
     coarse: Array
     differences: Differences
@@ -199,10 +200,10 @@ class _Walk(NamedTuple):
 def _walk(
     question: Question,
     x: Array,
-    look: Callable[[Any, Array, Array], Look],
+    look: Callable[..., Look],
     factors: Sequence[float],
-    known: Any = None,
-    settle: Callable[[Any, Any, Array], Any] = lambda known, response, later: known,
+    known: dict[str, Value] | None = None,
+    settle: Callable[..., dict[str, Value] | None] = lambda known, response, later: known,
 ) -> _Walk:
     """Looks at x, one for each factor of the tolerance, and then beside it for as long as an entry is not settled.
 

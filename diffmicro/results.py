@@ -10,7 +10,7 @@ a message (what happened, what to try) and a status word, the same for all devic
 Entry points decide whether an outcome is an error: `raise_failure`.
 """
 
-from typing import Any
+from typing import Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -128,7 +128,18 @@ def found_if_ok(result: Outcome, *asked: Array) -> RESULTS:
     return first_failure(result, missing)
 
 
-def finite_if_ok(response: Any) -> Any:
+@runtime_checkable
+class HasResult(Protocol):
+    """What a calculation returns: named outputs, and how it ended."""
+
+    @property
+    def result(self) -> RESULTS: ...
+
+
+Response = TypeVar("Response", bound=HasResult)
+
+
+def finite_if_ok(response: Response) -> Response:
     """The response of one point as it leaves a device: `ok` comes with finite numbers only.
 
     What was `ok` with a number that is not finite is `out_of_range`, and all its numbers are NaN, as are their

@@ -9,17 +9,17 @@ blanked afterwards.
 import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jax.typing import ArrayLike
 
 from diffmicro._loops import mesh_axes
-from diffmicro.parameters import check, describe, is_traced, valid
-
-Tree = TypeVar("Tree")
+from diffmicro._types import Tree
+from diffmicro.parameters import DesignT, Fields, Value, check, describe, is_traced, valid
 
 
 class Rule(NamedTuple):
@@ -30,11 +30,11 @@ class Rule(NamedTuple):
     (design, setting) -> what is not allowed, the allowed range and the remedy, for numbers.
     """
 
-    test: Callable[[Any, Any], Any]
-    message: Callable[[Any, Any], str]
+    test: Callable[..., ArrayLike]
+    message: Callable[..., str]
 
 
-def check_point(where: str, rules: Sequence[Rule], design: Any, setting: Any) -> None:
+def check_point(where: str, rules: Sequence[Rule], design: Fields, setting: Fields) -> None:
     """Raise ValueError for numbers out of range and for the first rule that they break; traced values pass."""
     check(where, design, setting)
     # Python's own numbers raise an error where arrays overflow.
@@ -49,11 +49,11 @@ def check_point(where: str, rules: Sequence[Rule], design: Any, setting: Any) ->
                 raise ValueError(f"{where}: {rule.message(*arrays)}")
 
 
-def _as_array(value: Any) -> Any:
+def _as_array(value: Value) -> Value:
     return np.float64(value) if isinstance(value, float | int) else value
 
 
-def legal(rules: Sequence[Rule], design: Any, setting: Any) -> Array:
+def legal(rules: Sequence[Rule], design: Fields, setting: Fields) -> Array:
     """Whether all values are in range and keep the rules, for traced values."""
     good = valid(design, setting)
     for rule in rules:
@@ -73,7 +73,7 @@ def where_legal(legal: Array, given: Tree, other: Tree) -> Tree:
     return jax.tree.map(lambda a, b: jnp.where(legal, a, jnp.asarray(b, a.dtype)), given, other)
 
 
-def spare(given: Tree, **own: Any) -> Tree:
+def spare(given: DesignT, **own: Value) -> DesignT:
     """The same tree with numbers that make sense: those in `own`, else the defaults of its class.
 
     A number whose default is None becomes 1, or the end of its range that is next to 1.

@@ -11,7 +11,6 @@ Left out: whether the physics is right.
 import dataclasses
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,12 +18,15 @@ import numpy as np
 import optax
 from jax import Array
 from jax.sharding import PartitionSpec
+from jaxtyping import PyTree
 
 from diffmicro._device import Device, contract_breaches
 from diffmicro.certificate import reason_text, value_and_gradient, verdict_word
 from diffmicro.devices import as_device
 from diffmicro.differences import FLOOR
-from diffmicro.parameters import as_arrays, get, put, range_text, within
+from diffmicro.parameters import Fields, Value, as_arrays, get, put, range_text, within
+from diffmicro.reasons import REASONS
+from diffmicro.recheck import Unchecked
 from diffmicro.results import word, words
 
 WIDE = 1e-4
@@ -47,10 +49,10 @@ class Case:
 
     of: str
     wrt: tuple[str, str]
-    design: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    setting: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    numerics: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    single: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    design: Mapping[str, Value] = dataclasses.field(default_factory=dict)
+    setting: Mapping[str, Value] = dataclasses.field(default_factory=dict)
+    numerics: Mapping[str, Value] = dataclasses.field(default_factory=dict)
+    single: Mapping[str, Value] = dataclasses.field(default_factory=dict)
     single_rtol: float = 2e-3
     slopes: Mapping[str, float] = dataclasses.field(default_factory=dict)
     slopes_rtol: float = 1e-5
@@ -65,7 +67,7 @@ class Trial:
         self.setting = as_arrays(self.device.published_setting(**case.setting))
         self.numerics = self.device.asking_for((case.of,), case.numerics)
 
-    def respond(self, x: Array) -> Any:
+    def respond(self, x: Array) -> PyTree:
         """The response after relative changes x of the two parameters."""
         return self.device.respond(*self.point(x), **{**self.numerics, "throw": False})
 
@@ -82,7 +84,7 @@ class Trial:
         """The case's response after relative changes x."""
         return getattr(self.respond(x), self.case.of)
 
-    def point(self, x: Array) -> tuple[Any, Any]:
+    def point(self, x: Array) -> tuple[Fields, Fields]:
         """Design and setting after relative changes x of the two parameters."""
         changed = {
             name: get(self.design, self.setting, name) * x[i]
@@ -91,22 +93,22 @@ class Trial:
         return put(self.design, self.setting, changed)
 
     @cached_property
-    def lanes(self) -> Callable[[Array], tuple[Array, Array, Any]]:
+    def lanes(self) -> Callable[[Array], tuple[Array, Array, PyTree]]:
         """Values, their forward derivatives and whole responses, for five points at once."""
 
-        def value_and_rest(x: Array) -> tuple[Array, tuple[Array, Any]]:
+        def value_and_rest(x: Array) -> tuple[Array, tuple[Array, PyTree]]:
             response = self.respond(x)
             value = getattr(response, self.case.of)
             return value, (value, response)
 
-        def lane(x: Array) -> tuple[Array, Array, Any]:
+        def lane(x: Array) -> tuple[Array, Array, PyTree]:
             slope, (value, response) = jax.jacfwd(value_and_rest, has_aux=True)(x)
             return value, slope, response
 
         return jax.jit(jax.vmap(lane))
 
     @cached_property
-    def here(self) -> tuple[Array, Array, Any]:
+    def here(self) -> tuple[Array, Array, PyTree]:
         """Value, slopes and response at the case's own point."""
         return jax.tree.map(lambda leaf: leaf[0], self.lanes(jnp.ones((5, 2))))
 
@@ -178,14 +180,20 @@ def reverse_equals_forward(trial: Trial) -> None:
 
 
 def gradient_is_certified(trial: Trial) -> None:
-    """At a smooth point the gradient is certified, and it is JAX's."""
+    """At a smooth point the gradient is certified, and it is JAX's.
+
+    A device without a second calculation to compare with (`recheck.Unchecked`) has to get as far as that allows.
+    """
     case, device = trial.case, trial.device
     # A certificate searches for the motion itself, so it gets no quick numerics.
     numerics = {k: v for k, v in case.numerics.items() if k not in device.quick}
     function = value_and_gradient(device, case.wrt, case.of, **numerics)
     value, gradient, certificate, _ = jax.jit(function)(trial.design, trial.setting)
-    verdict = verdict_word(certificate)
-    assert verdict == "certified", f"the gradient is {verdict}: {reason_text(certificate)}"
+    verdict, reason = verdict_word(certificate), REASONS[int(certificate.reason)].name
+    as_far_as_it_goes = isinstance(device.recheck, Unchecked) and reason == "unchecked"
+    assert verdict == "certified" or as_far_as_it_goes, (
+        f"the gradient is {verdict}: {reason_text(certificate)}"
+    )
     np.testing.assert_allclose(value, trial.here[0], rtol=1e-7, err_msg="value with certificate")
     point = (trial.design, trial.setting)
     shown = [jnp.sum(gradient[name] * get(*point, name)) for name in case.wrt]
@@ -199,7 +207,7 @@ def no_gradient_by_the_start(trial: Trial) -> None:
     known = jax.lax.stop_gradient(trial.device.respond(trial.design, trial.setting))
     near = trial.device.recheck.near(known, 1e-9)  # pyright: ignore[reportAttributeAccessIssue]
 
-    def by_start(state: Any) -> Array:
+    def by_start(state: PyTree) -> Array:
         arguments = {**near, "start": state}
         return getattr(
             trial.device.respond(trial.design, trial.setting, **arguments), trial.case.of
@@ -238,7 +246,7 @@ def is_a_layer(trial: Trial) -> None:
     """Value and gradient trace in a checkpoint, in a scan, in two batches, on shards that check carries."""
     layer = jax.value_and_grad(jax.checkpoint(trial.value))
 
-    def scanned(xs: Array) -> Any:
+    def scanned(xs: Array) -> PyTree:
         return jax.lax.scan(lambda carry, x: (carry, layer(x)), None, xs)[1]
 
     mesh = jax.make_mesh((1,), ("machine",), axis_types=(jax.sharding.AxisType.Auto,))

@@ -8,6 +8,7 @@ Left out: units that are no multiple of SI's (inch, gauss) and temperatures.
 import math
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from functools import cache
 from typing import NamedTuple
 
@@ -72,6 +73,9 @@ def in_si(text: str, unit: str) -> float:
     if given.powers != wanted.powers:
         name = "a pure number" if unit in ("", "-") else f"in {unit}"
         raise UnitError(f"{text.strip()} has another dimension; it has to be {name}")
+    power = round(math.log10(given.factor))
+    if math.isclose(given.factor, 10.0**power, rel_tol=1e-12):  # `40um` is 40e-6 to the last bit
+        return float(Decimal(found[1]).scaleb(power))
     return float(found[1]) * given.factor
 
 

@@ -5,14 +5,15 @@ A certificate has an `Entry` for each derivative, and the worst of them as its o
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import PyTree
 
-from diffmicro._json import plain
+from diffmicro._json import JsonObject, plain
 from diffmicro.differences import FLOOR, MATCHED, size_of
 from diffmicro.reasons import REASONS, VERDICTS, codes_of, reason_code
 from diffmicro.recheck import Evidence
@@ -81,7 +82,7 @@ def reason_text(certificate: Certificate) -> str:
     return _words_of(certificate.reason, certificate.checks)
 
 
-def _words_of(reason: Any, checks: Sequence[str]) -> str:
+def _words_of(reason: Array | int, checks: Sequence[str]) -> str:
     known = REASONS[int(reason)]
     if known.name != "agree":
         return known.text
@@ -89,18 +90,18 @@ def _words_of(reason: Any, checks: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last} agree"
 
 
-def certificate_words(certificate: Certificate) -> dict[str, Any]:
+def certificate_words(certificate: Certificate) -> JsonObject:
     """A concrete certificate as plain Python values: words, numbers, None for a number that is not there.
 
     An entry of a vector parameter is the worst of its derivatives, with all of them as `parts`.
     """
-    told = {name: plain(getattr(certificate, name)) for name in NUMBERS}
+    shown = {name: plain(getattr(certificate, name)) for name in NUMBERS}
     return {
         "verdict": verdict_word(certificate),
         "reason": reason_text(certificate),
         "method": certificate.method,
         "checks": list(certificate.checks),
-        **told,
+        **shown,
         "entries": {
             name: _entry_words(entry, certificate.checks)
             for name, entry in certificate.entries.items()
@@ -108,14 +109,14 @@ def certificate_words(certificate: Certificate) -> dict[str, Any]:
     }
 
 
-def words_of_a_refusal(why: str, wrt: Sequence[str]) -> dict[str, Any]:
+def words_of_a_refusal(why: str, wrt: Sequence[str]) -> JsonObject:
     """What `certificate_words` would be where there is not even a calculation."""
-    told = {"verdict": "refused", "reason": why}
-    each = {name: told | dict.fromkeys(ENTRY_NUMBERS) for name in wrt}
-    return {**told, "method": None, "checks": [], **dict.fromkeys(NUMBERS), "entries": each}
+    shown = {"verdict": "refused", "reason": why}
+    each = {name: shown | dict.fromkeys(ENTRY_NUMBERS) for name in wrt}
+    return {**shown, "method": None, "checks": [], **dict.fromkeys(NUMBERS), "entries": each}
 
 
-def _entry_words(entry: Entry, checks: Sequence[str]) -> dict[str, Any]:
+def _entry_words(entry: Entry, checks: Sequence[str]) -> JsonObject:
     if jnp.ndim(entry.verdict):
         flat = jax.tree.map(jnp.ravel, entry)
         parts = [
@@ -165,7 +166,7 @@ def weighed(evidence: Evidence) -> Checks:
 
 def judged_each(
     compared: Sequence[str],
-    base: Any,
+    base: PyTree,
     value: Array,
     gradient: Array,
     checks: Checks,
@@ -202,7 +203,7 @@ def judged_each(
 def summed_up(
     method: str,
     checks: tuple[str, ...],
-    base: Any,
+    base: PyTree,
     entries: Entry,
     by_name: Callable[[Array], dict[str, Array]],
 ) -> Certificate:

@@ -12,11 +12,12 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.table import Table
 from matplotlib.text import Text
 
 from experiments.reading import half_digit
@@ -192,7 +193,12 @@ def write(name: str, experiment: Experiment, found: Outcome, folder: Path) -> di
     figure = Figure(figsize=experiment.size, layout="constrained")
     FigureCanvasAgg(figure)
     found.draw(figure)
-    for text in figure.findobj(Text):
+    cells = (
+        cell.get_text()
+        for table in figure.findobj(Table)
+        for cell in cast(Table, table).get_celld().values()
+    )
+    for text in (*figure.findobj(Text), *cells):
         text.set_text(MICRO.sub("µ", text.get_text()))
     figure.savefig(folder / f"{name}.png", dpi=130, bbox_inches="tight", pad_inches=0.08)
     return known

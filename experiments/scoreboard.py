@@ -142,6 +142,9 @@ What the five sources state, and what the experiments find: `python -m experimen
   "approximately" and "fairly well"; a factor of two for "much" and "significantly"; more than half for "most"
   and "mainly".
 - *Not comparable*: the text gives no number, or an input is not published. Measured curves are in figures alone.
+- Ryou publishes no gains, dampings, mode shapes or sizes of small-scale forces. In Figs. 6, 7, 14, 16, 17 and 19
+  a set of parameters that was fitted to Table 3 stands for them, and a verdict there is that set's; what is
+  compared with Table 3 itself is an own reference.
 - *Own reference*: a calculation of ours, named in the column of words. It is not counted as reproduced.
 - Tables of inputs (Nagy I and III, Xie 1 and 2, thesis 4.1 to 4.3) are defaults of the devices. That a default is
   the printed number is no statement and not counted."""

@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+from diffmicro.devices import OWN
+from tests.cases import CAPSULE
+
 TRACED = """
 import sys
 from jaxtyping import install_import_hook
@@ -44,7 +47,7 @@ def run(program, *words):
     return subprocess.run(command, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("name", ["wrmma", "tumbler", "gripper", "legs", "stickslip", "tribometer"])
+@pytest.mark.parametrize("name", [*OWN, pytest.param(CAPSULE, marks=pytest.mark.slow)])
 def test_a_device_and_its_derivative(name):
     ended = run(TRACED, name)
     assert ended.returncode == 0, ended.stderr[-3000:]

@@ -8,6 +8,7 @@ import pytest
 
 from diffmicro import device
 from diffmicro.results import word
+from diffmicro.testing import CHECKS, Case, Trial
 
 PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
 
@@ -42,3 +43,18 @@ def test_the_ball_leaves_with_the_rebound_of_its_landing(blocks, here):
     landing = -float(response.lands)
     rebound = landing / (1 + landing / ball.Design().fading)
     np.testing.assert_allclose(float(response.leaves), rebound, rtol=1e-8)
+
+
+@pytest.mark.slow
+def test_the_swimmer_keeps_the_contract_without_a_second_calculation(blocks, here):
+    (here / "swimmer.py").write_text(blocks["swimmer.py"])
+    swimmer = device("swimmer.py:SWIMMER")
+    trial = Trial(swimmer, Case("velocity", ("radius", "frequency")))
+    for check in CHECKS:
+        check(trial)
+    step_out = float(swimmer.respond(swimmer.Design(), swimmer.Setting()).step_out)
+    full, slow = (
+        swimmer.respond(swimmer.Design(), swimmer.Setting(frequency=x * step_out)).velocity
+        for x in (0.5, 100.0)
+    )
+    np.testing.assert_allclose(float(slow / full), 2 / 200, rtol=1e-4)  # critical^2 / 2 rate

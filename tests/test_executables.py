@@ -5,7 +5,6 @@ import sys
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -169,4 +168,3 @@ def test_the_kept_answer_is_the_same(programs):
     first = answer_point(request, {})
     assert answer_point(request, {}) == first and first.status == "ok"
     assert np.isfinite(first.grad["sliding_velocity"]["frequency"])
-    assert jax.config.jax_enable_x64

@@ -12,7 +12,8 @@ import pytest
 
 from diffmicro.certificate import value_and_gradient
 from diffmicro.command.evaluation import Request, answer_points
-from diffmicro.command.words import file_points, usual
+from diffmicro.command.files import file_points
+from diffmicro.command.words import usual
 from diffmicro.devices import device
 from diffmicro.parameters import as_arrays
 from diffmicro.results import word

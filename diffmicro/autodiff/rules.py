@@ -20,16 +20,21 @@ from jax import Array
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jax.typing import ArrayLike
+from jaxtyping import PyTree
 
-Changes = Sequence[Any]
+from diffmicro._types import Tree
+
+Given = TypeVar("Given")
+
+Changes = Sequence[PyTree]
 """Tangents of the leaves of a tree, arrays; None for a leaf that does not move. One moves at least."""
 
-Rule = Callable[[Any, Any, Changes], Any]
+Rule = Callable[[PyTree, PyTree, Changes], PyTree]
 """(value, given, changes of the leaves of given) -> change of value, of the same structure. All traced values
 that it uses have to come through its arguments."""
 
 
-def known(rule: Rule, value: Any, given: Any) -> Any:
+def known(rule: Rule, value: Tree, given: PyTree) -> Tree:
     """`value` (floating point), with the derivative by `given` that the rule has; how `value` was calculated
     has none."""
     values, value_tree = jax.tree.flatten(jax.tree.map(jnp.asarray, value))
@@ -40,12 +45,12 @@ def known(rule: Rule, value: Any, given: Any) -> Any:
     return value_tree.unflatten(_operation.bind(*stopped, *leaves, rule=flat, count=len(values)))
 
 
-def change_along(function: Callable[[Any], Any], given: Any, changes: Changes) -> Any:
+def change_along(function: Callable[[Given], Tree], given: Given, changes: Changes) -> Tree:
     """Change of function(given) along `changes`: no arithmetic for what does not move."""
     leaves, tree = jax.tree.flatten(given)
     moved = [i for i, change in enumerate(changes) if change is not None]
 
-    def along(*values: Array) -> Any:
+    def along(*values: Array) -> Tree:
         new = dict(zip(moved, values, strict=True))
         return function(tree.unflatten([new.get(i, leaf) for i, leaf in enumerate(leaves)]))
 
@@ -66,14 +71,14 @@ def explicit(function: Callable[..., Array]) -> Callable[..., Array]:
     """`function` (vector, others) -> array with derivatives by the vector of any order and mode from its
     forward mode alone. The others carry none."""
 
-    def wrapped(x: Array, *others: Any) -> Array:
+    def wrapped(x: Array, *others: PyTree) -> Array:
         value = function(*jax.lax.stop_gradient((x, *others)))
         return known(partial(_explicit_rule, function), value, (x, others))
 
     return wrapped
 
 
-def _explicit_rule(function: Callable[..., Array], value: Array, given: Any, changes: Changes):
+def _explicit_rule(function: Callable[..., Array], value: Array, given: PyTree, changes: Changes):
     x, others = given
     if changes[0] is None:
         return jnp.zeros_like(value)
@@ -84,7 +89,7 @@ class _Flat(NamedTuple):
     """A rule on lists of leaves; those of `given` may be constants of NumPy."""
 
     rule: Rule
-    value_tree: Any
+    value_tree: Any  # `jax.tree.structure` gives it, and names no type of its own
     given_tree: Any
 
     def __call__(
@@ -97,22 +102,24 @@ class _Flat(NamedTuple):
 class _Lanes(NamedTuple):
     """A rule on lists of leaves in lanes. axes: 0 where a leaf of `given` has lanes, else None."""
 
-    rule: Any
+    rule: "_FlatRule"
     axes: tuple[int | None, ...]
 
     def __call__(
         self, values: Sequence[Array], leaves: Sequence[ArrayLike], changes: Changes
-    ) -> Sequence:
+    ) -> Sequence[Array]:
         along = {i: change for i, change in enumerate(changes) if change is not None}
 
         def one(
             values: Sequence[Array], leaves: Sequence[ArrayLike], along: dict[int, Array]
-        ) -> list:
+        ) -> Sequence[Array]:
             return self.rule(values, leaves, [along.get(i) for i in range(len(leaves))])
 
         axes = {i: self.axes[i] for i in along}
         return jax.vmap(one, in_axes=(0, list(self.axes), axes))(list(values), list(leaves), along)
 
+
+_FlatRule = _Flat | _Lanes
 
 Value = TypeVar("Value")
 """An array where numbers are calculated, its shape where only shapes are."""
@@ -122,7 +129,7 @@ _operation.multiple_results = True
 
 
 @_operation.def_impl
-def _first(*operands: Value, rule: Any, count: int) -> list[Value]:
+def _first(*operands: Value, rule: _FlatRule, count: int) -> list[Value]:
     del rule
     return list(operands[:count])
 
@@ -130,13 +137,15 @@ def _first(*operands: Value, rule: Any, count: int) -> list[Value]:
 _operation.def_abstract_eval(_first)
 
 
-def _jvp(primals: Sequence[Array], tangents: Sequence[Any], *, rule: Any, count: int):
+def _jvp(
+    primals: Sequence[Array], tangents: Sequence[Array | ad.Zero], *, rule: _FlatRule, count: int
+):
     values = _operation.bind(*primals, rule=rule, count=count)
     changes = [None if isinstance(t, ad.Zero) else t for t in tangents[count:]]
     return values, rule(values, list(primals[count:]), changes)
 
 
-def _batch(operands: Sequence[Array], axes: Sequence[int | None], *, rule: Any, count: int):
+def _batch(operands: Sequence[Array], axes: Sequence[int | None], *, rule: _FlatRule, count: int):
     (size,) = {x.shape[a] for x, a in zip(operands, axes, strict=True) if a is not None}
     lanes = [x if a is None else jnp.moveaxis(x, a, 0) for x, a in zip(operands, axes, strict=True)]
     values = [

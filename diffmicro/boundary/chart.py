@@ -3,17 +3,18 @@
 On some rows of the plane the motions that simulations settle to, from the start and from the motions of the
 rows beside, are followed to their ends. Each end is followed through the plane (`plane`), unless a curve found
 before passes there. So every row has stretches on which one motion is stable, between two ends; between rows
-the ends move along their curves. `motions_at` asks which motions there are at a point, without another
+the ends move along their curves. `motions_at` gives the motions at a point, without another
 simulation: several where there is hysteresis.
 
 What no simulation on a row leads to is not on the map, nor are motions that are not periodic.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from diffmicro._device import Device, hooked
 from diffmicro.boundary.find import span
@@ -24,7 +25,7 @@ from diffmicro.dynamics.boundaries import Change, walk
 from diffmicro.dynamics.branches import SAME, Point
 from diffmicro.dynamics.course import Course
 from diffmicro.dynamics.periodic import impacts
-from diffmicro.parameters import as_arrays, put
+from diffmicro.parameters import Fields, as_arrays, put
 from diffmicro.results import NoResult
 
 ROWS, STARTS = 13, 9
@@ -151,8 +152,8 @@ def _distance(places: np.ndarray, at: np.ndarray) -> float:
 
 def chart(
     device: Device | str,
-    design: Any = None,
-    setting: Any = None,
+    design: Fields | None = None,
+    setting: Fields | None = None,
     *,
     ranges: dict[str, tuple[float, float]],
     rows: int = ROWS,
@@ -165,8 +166,7 @@ def chart(
     rows: of the second parameter. starts: simulations on each. `watch` gets curves as they are found.
     """
     device = as_device(device)
-    design = device.published_design() if design is None else design
-    setting = device.published_setting() if setting is None else setting
+    design, setting = device.point(design, setting)
     if device.orbits is None:
         raise ValueError(
             f"{device.name}: a map needs periodic motions, which this device has none of."
@@ -178,9 +178,9 @@ def chart(
     for key, (low, high) in ranges.items():
         middle = put(design, setting, {key: 0.5 * (low + high)})
         span(device, *middle, key, (low, high))
-    design, setting = as_arrays((design, setting))
+    point = as_arrays((design, setting))
     low, high = np.array(list(ranges.values()), float).T
-    plane = Plane(hooked(device.orbits)(design, setting, steps), design, setting, keys, low, high)
+    plane = Plane(hooked(device.orbits)(*point, steps), point[0], point[1], keys, low, high)
     survey = _Survey(device, plane, steps, watch)
     lines = [float(y) for y in np.linspace(low[1], high[1], rows)]
     for before, y in zip([None, *lines], lines, strict=False):
@@ -214,7 +214,7 @@ class _Survey:
         plane = self.plane
         design, setting = put(plane.design, plane.setting, {plane.keys[1]: jnp.asarray(y)})
         carried = [s for s in self.stretches if s.row == beside]
-        seeds: list[tuple[float, Any]] = [(float(x), None) for x in starts]
+        seeds: list[tuple[float, PyTree]] = [(float(x), None) for x in starts]
         for stretch in carried:
             for quarter in (2, 1, 3):
                 at = quarter * (len(stretch.places) - 1) // 4
@@ -236,7 +236,9 @@ class _Survey:
             except NoResult:
                 continue
 
-    def _stretch(self, point: tuple[Any, Any], response: Any, x: float, y: float) -> Stretch:
+    def _stretch(
+        self, point: tuple[Fields, Fields], response: PyTree, x: float, y: float
+    ) -> Stretch:
         plane = self.plane
         motion = followed(
             self.device, *point, plane.keys[0], plane.low[0], plane.high[0], self.steps, response

@@ -8,7 +8,7 @@ it anew."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -16,12 +16,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
+from jaxtyping import PyTree
 
 from diffmicro._device import Device, Limit
 from diffmicro.boundary.judged import certificate, mismatch
 from diffmicro.boundary.values import Boundary, BoundaryCertificate
-from diffmicro.parameters import get, put
-from diffmicro.results import FAILURES, word
+from diffmicro.parameters import Fields, Value, get, put
+from diffmicro.results import FAILURES, RESULTS, word
 
 LOOKS = 8
 """Points that are looked at on each side."""
@@ -49,9 +50,9 @@ class _Scene:
         device: Device,
         limits: tuple[Limit, ...],
         key: str,
-        numerics: Mapping[str, Any],
-        design: Any,
-        setting: Any,
+        numerics: Mapping[str, Value],
+        design: Fields,
+        setting: Fields,
     ):
         self.device, self.limits, self.key = device, limits, key
         self.numerics, self.design, self.setting = numerics, design, setting
@@ -77,10 +78,10 @@ class _Scene:
             )
         return self.known[s]
 
-    def _point(self, s: float) -> tuple[Any, Any]:
+    def _point(self, s: float) -> tuple[Fields, Fields]:
         return put(self.design, self.setting, {self.key: jnp.asarray(s)})
 
-    def moved(self, design: Any, setting: Any) -> "_Scene":
+    def moved(self, design: Fields, setting: Fields) -> "_Scene":
         """The same about another design and setting."""
         return _Scene(self.device, self.limits, self.key, self.numerics, design, setting)
 
@@ -104,13 +105,13 @@ class _One(NamedTuple):
 
 def declared_boundaries(
     device: Device,
-    design: Any,
-    setting: Any,
+    design: Fields,
+    setting: Fields,
     key: str,
     low: float,
     high: float,
     wrt: Sequence[str],
-    numerics: Mapping[str, Any],
+    numerics: Mapping[str, Value],
 ) -> list[Boundary]:
     """The nearest place of each of the device's limits on either side."""
     found = []
@@ -140,14 +141,16 @@ class _Place(NamedTuple):
 
 
 @eqx.filter_jit
-def _rooms(rooms: tuple, response: Any, design: Any, setting: Any) -> Array:
+def _rooms(rooms: tuple, response: PyTree, design: Fields, setting: Fields) -> Array:
     """All rooms, NaN where a limit is none here. Without a response: of limits that look at none."""
     found = [1.0 if room is None else room(response, design, setting) for room in rooms]
     return jnp.stack([jnp.asarray(jnp.nan if x is None else x, float) for x in found])
 
 
 @eqx.filter_jit
-def _looked(respond: Callable, rooms: tuple, arguments: tuple, design: Any, setting: Any) -> Any:
+def _looked(
+    respond: Callable, rooms: tuple, arguments: tuple, design: Fields, setting: Fields
+) -> tuple[Array, RESULTS]:
     response = respond(design, setting, **dict(arguments))
     return _rooms(rooms, response, design, setting), response.result
 
@@ -157,10 +160,10 @@ def _slopes(
     respond: Callable | None,
     rooms: tuple,
     arguments: tuple,
-    design: Any,
-    setting: Any,
+    design: Fields,
+    setting: Fields,
     x: Array,
-    unravel: Any,
+    unravel: Callable[[Array], dict[str, Array]],
 ) -> Array:
     def all_rooms(x: Array) -> Array:
         point = put(design, setting, unravel(x))
@@ -272,7 +275,7 @@ def _vanishes(one: _One, here: float, place: _Place) -> bool:
 
 def _derivatives(
     one: _One, s: float, wrt: Sequence[str]
-) -> tuple[np.ndarray | None, Any, np.ndarray]:
+) -> tuple[np.ndarray | None, Callable[[Array], dict[str, Array]], np.ndarray]:
     """ds/dtheta, the way back from its raveled form, and the parameters."""
     scene = one.scene
     design, setting = put(scene.design, scene.setting, {scene.key: jnp.asarray(s)})

@@ -2,17 +2,17 @@
 for."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
 from diffmicro.boundary.declared import declared_boundaries
 from diffmicro.boundary.orbit import orbit_boundaries, settled
 from diffmicro.boundary.values import Boundary
 from diffmicro.devices import device as named_device
-from diffmicro.parameters import Parameter, as_arrays, get, idle
+from diffmicro.parameters import Fields, Parameter, as_arrays, get, idle
 
 REACH = 0.5
 """How far boundaries are looked for by default, as a share of the parameter's value."""
@@ -20,13 +20,13 @@ REACH = 0.5
 
 def boundaries(
     device: Device | str,
-    design: Any = None,
-    setting: Any = None,
+    design: Fields | None = None,
+    setting: Fields | None = None,
     *,
     along: str,
     wrt: Sequence[str] | None = None,
     between: tuple[float, float] | None = None,
-    start: Any = None,
+    start: PyTree = None,
     steps: int | None = None,
     starts: bool = True,
 ) -> tuple[Boundary, ...]:
@@ -43,19 +43,18 @@ def boundaries(
     the point itself. A calculation on the host, not for transformations: for those there is `margin`.
     """
     device = named_device(device) if isinstance(device, str) else device
-    design = device.published_design() if design is None else design
-    setting = device.published_setting() if setting is None else setting
+    design, setting = device.point(design, setting)
     device.check(f"{device.name}.boundaries", design, setting)
     low, high = span(device, design, setting, along, between)
     names = differentiated(device, design, setting, along, wrt)
-    design, setting = as_arrays((design, setting))
+    point = as_arrays((design, setting))
     found: list[Boundary] = []
     if device.orbits is not None:
-        motion = settled(device, design, setting, along, low, high, steps, start)
+        motion = settled(device, point[0], point[1], along, low, high, steps, start)
         found += orbit_boundaries(motion, names, starts)
     if device.limits:
         numerics = {} if steps is None else {"steps": steps}
-        found += declared_boundaries(device, design, setting, along, low, high, names, numerics)
+        found += declared_boundaries(device, point[0], point[1], along, low, high, names, numerics)
     if device.orbits is None and not device.limits:
         raise ValueError(
             f"{device.name}.boundaries: this device states none. One made by hybrid.device has its motion's; "
@@ -65,7 +64,7 @@ def boundaries(
 
 
 def span(
-    device: Device, design: Any, setting: Any, key: str, between: tuple[float, float] | None
+    device: Device, design: Fields, setting: Fields, key: str, between: tuple[float, float] | None
 ) -> tuple[float, float]:
     """Where boundaries along a parameter are looked for; ValueError for what cannot be looked along."""
     if jnp.result_type(float) != jnp.float64:
@@ -108,7 +107,7 @@ def _allowed(known: Parameter, low: float, high: float) -> tuple[float, float]:
 
 
 def differentiated(
-    device: Device, design: Any, setting: Any, key: str, wrt: Sequence[str] | None
+    device: Device, design: Fields, setting: Fields, key: str, wrt: Sequence[str] | None
 ) -> tuple[str, ...]:
     """The parameters by which places are differentiated, sorted."""
     numbers = [

@@ -6,7 +6,6 @@ compared with what the derivatives say.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -43,7 +42,7 @@ def mismatch(
 
 
 def certificate(
-    kind: str, residual: float, separation: float | None, off: float, **sides: Any
+    kind: str, residual: float, separation: float | None, off: float, **sides: str
 ) -> BoundaryCertificate:
     """The verdict on a boundary that has derivatives."""
 

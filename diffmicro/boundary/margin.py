@@ -10,13 +10,14 @@ function of JAX. The start does not count: the margin is that of the motion, how
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
 from diffmicro.autodiff.rules import Changes, known
@@ -26,7 +27,7 @@ from diffmicro.boundary.orbit import Motion, boundary_of, followed, settled
 from diffmicro.boundary.values import Boundary
 from diffmicro.devices import as_device
 from diffmicro.dynamics.boundaries import walk
-from diffmicro.parameters import as_arrays, get, idle, put
+from diffmicro.parameters import Fields, Value, as_arrays, get, idle, put
 from diffmicro.results import NoResult
 
 NAME = re.compile(r"margin\((\w+)\)")
@@ -54,12 +55,12 @@ class Margin(NamedTuple):
 
 def measured(
     device: Device,
-    design: Any,
-    setting: Any,
+    design: Fields,
+    setting: Fields,
     key: str,
     wrt: Sequence[str] = (),
-    response: Any = None,
-    numerics: Mapping[str, Any] | None = None,
+    response: PyTree = None,
+    numerics: Mapping[str, Value] | None = None,
 ) -> Margin:
     """The margin along `key`, with its derivatives by `wrt`. response: the motion, where it is known already.
 
@@ -104,7 +105,7 @@ def _ends(motion: Motion, wrt: Sequence[str]) -> list[Boundary]:
     return found
 
 
-def margin_of(device: Device | str, key: str) -> Callable[[Any, Any], Array]:
+def margin_of(device: Device | str, key: str) -> Callable[[Fields, Fields], Array]:
     """Function of (design, setting) to the margin along `key`, with first derivatives in forward and reverse mode.
 
     It is found on the host, one lane after another; where there is no motion it is NaN, and so are second
@@ -113,7 +114,7 @@ def margin_of(device: Device | str, key: str) -> Callable[[Any, Any], Array]:
     known_device = as_device(device)
     names = tuple(n for n, p in known_device.parameters.items() if p.differentiable)
 
-    def of_point(design: Any, setting: Any) -> Array:
+    def of_point(design: Fields, setting: Fields) -> Array:
         given = {n: get(design, setting, n) for n in names}
         given = {n: jnp.asarray(v, float) for n, v in given.items() if v is not None}
         x, unravel = ravel_pytree(given)
@@ -144,7 +145,7 @@ def _unknown(value: Array, given: Array, changes: Changes) -> Array:
 
 
 def _raveled(
-    device: Device, key: str, point: tuple[Any, Any], names: tuple[str, ...]
+    device: Device, key: str, point: tuple[Fields, Fields], names: tuple[str, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Margin and its slopes by all numbers, raveled; NaN where there is no motion."""
     values = {n: jnp.asarray(get(*point, n), float) for n in names}

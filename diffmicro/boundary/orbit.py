@@ -5,23 +5,24 @@ The motion that the device settles to from its start is followed both ways along
 each is checked by locating the boundary anew. What the start leads to is looked at along the way."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
+from jaxtyping import PyTree
 
 from diffmicro._device import Device, hooked
 from diffmicro.boundary.judged import certificate, mismatch
 from diffmicro.boundary.values import Boundary, BoundaryCertificate
 from diffmicro.dynamics.boundaries import SMOOTH_KINDS, Change, radius, relocated, walk
 from diffmicro.dynamics.branches import SAME, Point
-from diffmicro.dynamics.course import WIDE, Course, Line, along, by_parameters
+from diffmicro.dynamics.course import WIDE, Course, Line, Unravel, along, by_parameters
 from diffmicro.dynamics.orbits import STABLE
 from diffmicro.dynamics.periodic import Look, Periodic, in_words
 from diffmicro.dynamics.sequence import ROOM
-from diffmicro.parameters import get, put
+from diffmicro.parameters import Fields, Value, get, put
 from diffmicro.results import NoResult, message, word
 
 BEYOND = 1e-4
@@ -45,18 +46,18 @@ class Motion(NamedTuple):
     key: str
     here: float
     first: Point
-    start: Any = None
+    start: PyTree = None
 
 
 def settled(
     device: Device,
-    design: Any,
-    setting: Any,
+    design: Fields,
+    setting: Fields,
     key: str,
     low: float,
     high: float,
     steps: int | None,
-    start: Any = None,
+    start: PyTree = None,
 ) -> Motion:
     """The motion from `start`; `NoResult` where it does not settle."""
     assert device.orbits is not None
@@ -68,14 +69,14 @@ def settled(
 
 def followed(
     device: Device,
-    design: Any,
-    setting: Any,
+    design: Fields,
+    setting: Fields,
     key: str,
     low: float,
     high: float,
     steps: int | None,
-    response: Any,
-    start: Any = None,
+    response: PyTree,
+    start: PyTree = None,
 ) -> Motion:
     """The motion that a response has found; `NoResult` where it has none."""
     assert device.orbits is not None
@@ -113,7 +114,9 @@ def unwatched(course: Course) -> str:
     )
 
 
-def respond_from(device: Device, family: Periodic, design: Any, setting: Any, z: Any) -> Any:
+def respond_from(
+    device: Device, family: Periodic, design: Fields, setting: Fields, z: PyTree
+) -> PyTree:
     """The response from the state z; from the start that the setting says without one."""
     if z is None:
         return device.respond(design, setting, throw=False)
@@ -137,7 +140,9 @@ def orbit_boundaries(motion: Motion, wrt: Sequence[str], starts: bool) -> list[B
     return found
 
 
-def slopes_of(motion: Motion, change: Change, wrt: Sequence[str]) -> tuple[np.ndarray | None, Any]:
+def slopes_of(
+    motion: Motion, change: Change, wrt: Sequence[str]
+) -> tuple[np.ndarray | None, Unravel]:
     """Derivatives of the place by the parameters, raveled, and the way back; None where it has none."""
     course = motion.course
     s = course.value(change.at)
@@ -165,7 +170,7 @@ def boundary_of(
         "before": in_words(course.motions, change.here),
         "behind": "" if change.behind is None else in_words(course.motions, change.behind),
     }
-    grad: dict[str, Any] = {}
+    grad: dict[str, Value] = {}
     if slopes is None:
         why = "it has no derivative of its own"
         if change.kind == "lost":
@@ -267,7 +272,7 @@ def _start_lost(motion: Motion, trail: list[Point], side: str) -> Boundary | Non
     return Boundary(motion.key, side, "start_lost", at, motion.here, {}, False, there, judged)
 
 
-def _start_of(motion: Motion, design: Any, setting: Any) -> Any:
+def _start_of(motion: Motion, design: Fields, setting: Fields) -> PyTree:
     if motion.start is None:
         return None
     return motion.course.motions.natural(design, setting, motion.start)

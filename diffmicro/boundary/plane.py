@@ -8,7 +8,7 @@ of the end of one motion, and its kind may change along it. A step that bends to
 halved; a curve ends where it leaves the plane, closes, or where not even the shortest step finds an end: there
 the motion itself changes."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,6 +17,7 @@ from diffmicro.dynamics.boundaries import Change, radius, relocated, walk
 from diffmicro.dynamics.branches import Stride
 from diffmicro.dynamics.course import WIDE, Course, Line, by_parameters
 from diffmicro.dynamics.periodic import Periodic
+from diffmicro.parameters import Fields
 
 LONGEST, SHORTEST = 0.04, 1e-3
 """Steps along a curve, as shares of the plane."""
@@ -41,8 +42,8 @@ class Plane(NamedTuple):
     """Two parameters within their ranges; everything else is held by design and setting."""
 
     family: Periodic
-    design: Any
-    setting: Any
+    design: Fields
+    setting: Fields
     keys: tuple[str, str]
     low: np.ndarray
     high: np.ndarray

@@ -16,11 +16,11 @@
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-from diffmicro._json import plain
+from diffmicro._json import JsonObject, plain
+from diffmicro.parameters import Value
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,7 +46,7 @@ class BoundaryCertificate:
 class Boundary:
     """A boundary along one parameter. See the module docstring for `kind`.
 
-    along: name of the parameter. side: below or above the point that was asked about. at: the parameter there [its
+    along: name of the parameter. side: below or above the point given. at: the parameter there [its
     unit]. start: the parameter at that point. grad: derivatives of `at` by other parameters, by name [SI]; empty
     where the verdict is refused. ends: whether the motion, or what the device is for, ends there; else it goes on
     changed. beyond: status word of what the device does beyond it, empty where it was not looked at.
@@ -57,7 +57,7 @@ class Boundary:
     kind: str
     at: float
     start: float
-    grad: Mapping[str, Any]
+    grad: Mapping[str, Value]
     ends: bool
     beyond: str
     certificate: BoundaryCertificate
@@ -67,7 +67,7 @@ class Boundary:
         """How far away it is, as a share of the parameter; of its own value where the parameter is zero."""
         return abs(self.at - self.start) / (abs(self.start) or abs(self.at) or 1.0)
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> JsonObject:
         """As JSON has it."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         fields["grad"] = {name: plain(np.asarray(slope)) for name, slope in self.grad.items()}

@@ -5,11 +5,18 @@ part is imported when it is used, so that `diffmicro evaluate` spends its time o
 compilation.
 """
 
+import sys
 from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on `arguments` (by default the process's); returns the exit code."""
-    from diffmicro.command.app import run
+    try:
+        from diffmicro.command.app import run
 
-    return run(arguments)
+        return run(arguments)
+    except KeyboardInterrupt:  # while JAX is imported no command is there yet to answer for itself
+        from diffmicro.command.codes import Code
+
+        print("diffmicro: interrupted.", file=sys.stderr)
+        return Code.INTERRUPTED

@@ -119,7 +119,7 @@ def evaluate(
     ] = None,
 ) -> int:
     """Calculate responses at one point or at many, and their gradients with verdicts."""
-    from diffmicro.command import evaluation, output, picturing, words
+    from diffmicro.command import evaluation, files, output, picturing, words
     from diffmicro.results import FAILURES
 
     start_program(precision)
@@ -148,7 +148,7 @@ def evaluate(
         return Code.BAD_INPUT if answer.status in ("invalid_input", "out_of_range") else Code.OK
     lines = [
         line if isinstance(line, words.BadInput) else given | dict(line)
-        for line in words.file_points(points)
+        for line in files.file_points(points)
     ]
     with closing(evaluation.answer_points(request, lines)) as answers:
         for number, answer in enumerate(answers, 1):

@@ -4,17 +4,19 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
+from diffmicro._json import JsonObject
 from diffmicro.command import words
 from diffmicro.command.codes import Code
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
+from diffmicro.parameters import Value
 
 if TYPE_CHECKING:
     from diffmicro.attraction import Basins
@@ -24,7 +26,7 @@ def run_basins(
     name: str,
     pairs: Sequence[str],
     box: Sequence[str],
-    options: Mapping[str, Any],
+    options: Mapping[str, Value],
     as_json: bool,
     plot: Path | None,
 ) -> int:
@@ -66,7 +68,7 @@ def _ends(text: str) -> tuple[str, tuple[float, float]]:
         ) from None
 
 
-def _plain(found: "Basins") -> dict[str, Any]:
+def _plain(found: "Basins") -> JsonObject:
     """What `--json` prints."""
 
     def finite(values: Mapping[str, float]) -> dict[str, float | None]:

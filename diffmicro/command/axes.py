@@ -2,11 +2,11 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from diffmicro._device import Device
 from diffmicro.command import words
 from diffmicro.command.words import BadInput
+from diffmicro.parameters import Value
 from diffmicro.sweep import Interval
 from diffmicro.sweep.grids import points_of
 
@@ -16,10 +16,12 @@ def is_range(pair: str) -> bool:
     return ":" in pair.partition("=")[2]
 
 
-def grid_axes(module: Device, given: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
+def grid_axes(
+    module: Device, given: Mapping[str, str]
+) -> tuple[dict[str, Value], dict[str, Value]]:
     """Words with several values as axes, the others as they are. Every value is checked here."""
-    axes: dict[str, Any] = {}
-    fixed: dict[str, Any] = {}
+    axes: dict[str, Value] = {}
+    fixed: dict[str, Value] = {}
     for key, text in given.items():
         # Commas part values, but the numbers of what is a vector anyway.
         several = ":" in text or ("," in text and not words.is_vector(module, key))
@@ -39,14 +41,14 @@ def grid_axes(module: Device, given: Mapping[str, str]) -> tuple[dict[str, Any],
 
 
 def check_points(
-    module: Device, axes: Mapping[str, Any], start: words.Point, wrt: Sequence[str] = ()
+    module: Device, axes: Mapping[str, Value], start: words.Point, wrt: Sequence[str] = ()
 ) -> None:
     """`BadInput` where a point of the sweep is out of range, contradicts itself, or does not depend on `wrt`.
 
     Ranges are intervals: where both ends of numbers lie inside, all of them do.
     """
-    ends: dict[str, list[Any]] = {}
-    others: dict[str, Sequence[Any]] = {}
+    ends: dict[str, list[Value]] = {}
+    others: dict[str, Sequence[Value]] = {}
     for key, values in axes.items():
         if all(isinstance(value, int | float) for value in values):
             ends[key] = [values[0], min(values), max(values)]
@@ -65,10 +67,10 @@ def check_points(
 
 def boxes(
     module: Device, given: Mapping[str, str]
-) -> tuple[dict[str, Interval | Sequence[Any]], dict[str, Any]]:
+) -> tuple[dict[str, Interval | Sequence[Value]], dict[str, Value]]:
     """Words `key=low:high` and `key=a,b,c` as what values are drawn from, the others as they are."""
-    found: dict[str, Interval | Sequence[Any]] = {}
-    fixed: dict[str, Any] = {}
+    found: dict[str, Interval | Sequence[Value]] = {}
+    fixed: dict[str, Value] = {}
     for key, text in given.items():
         if ":" in text and key not in words.NUMERICS:
             if text.count(":") > 1:
@@ -88,7 +90,7 @@ def boxes(
     return found, fixed
 
 
-def ends_of(boxes: Mapping[str, Interval | Sequence[Any]]) -> dict[str, Sequence[Any]]:
+def ends_of(boxes: Mapping[str, Interval | Sequence[Value]]) -> dict[str, Sequence[Value]]:
     """The values of each key that decide whether all of them are allowed."""
     return {
         key: [box.low, box.high] if isinstance(box, Interval) else box for key, box in boxes.items()

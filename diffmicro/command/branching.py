@@ -4,12 +4,13 @@ Branches that are finished when Ctrl-C comes are written.
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from jaxtyping import PyTree
 
 from diffmicro._device import Device, hooked
 from diffmicro.command import words
@@ -21,9 +22,11 @@ from diffmicro.command.progress import progress
 from diffmicro.command.sweeping import check_files
 from diffmicro.command.words import BadInput
 from diffmicro.devices import OWN
+from diffmicro.parameters import Value
 from diffmicro.sweep import Table, writer
 
 if TYPE_CHECKING:
+    from diffmicro.dynamics.branches import AnyBranch
     from diffmicro.plot.measured import Measured
 
 UNFINISHED = ("not_converged", "step_limit")
@@ -65,7 +68,7 @@ def run_branches(
     if start.numerics.pop("method", "event") != "event":
         raise BadInput("Branches are followed by the method event; leave --method out.")
     measured = points_over(module, data, plot, start, (along.key,), tuple(module.responses))
-    found: list[Any] = []
+    found: list[PyTree] = []
     interrupted = False
     try:
         with progress(f"branches over {along.key}, points", None) as advance:
@@ -98,7 +101,7 @@ def run_branches(
     return Code.NOT_CONVERGED if lost else Code.OK
 
 
-def branches_table(module: Device, branches: Sequence[Any]) -> Table:
+def branches_table(module: Device, branches: Sequence[PyTree]) -> Table:
     """All branches as one table: key, responses, `stable`, `branch` (from 1), and `kind` of point.
 
     `kind`: `regular`; `fold`, where the key turns around; `corner`, where the branch has a kink; or why
@@ -108,7 +111,7 @@ def branches_table(module: Device, branches: Sequence[Any]) -> Table:
     known = words.parameters(module) | words.responses(module)
     names = [name for name in words.responses(module) if name in branches[0]._fields]
 
-    def joined(columns: Sequence[Any]) -> np.ndarray:
+    def joined(columns: Sequence[np.ndarray]) -> np.ndarray:
         return np.concatenate([np.asarray(column) for column in columns])
 
     columns = {key: joined([branch.parameter for branch in branches])}
@@ -122,7 +125,7 @@ def branches_table(module: Device, branches: Sequence[Any]) -> Table:
     return Table((key,), columns, np.arange(len(columns[key])), units)
 
 
-def _kinds(branch: Any) -> np.ndarray:
+def _kinds(branch: PyTree) -> np.ndarray:
     kinds = np.full(len(branch.parameter), "regular", object)
     kinds[branch.corners] = "corner"
     kinds[branch.folds] = "fold"
@@ -130,7 +133,7 @@ def _kinds(branch: Any) -> np.ndarray:
     return kinds.astype(str)
 
 
-def _each_branch(module: Device) -> Callable[..., Any]:
+def _each_branch(module: Device) -> "Callable[..., Generator[AnyBranch]]":
     """The function that follows the branches of a device."""
     if module.branches is None:
         able = ", ".join(name for name in OWN if words.device(name).branches is not None)
@@ -170,7 +173,7 @@ def _range(module: Device, words_given: Mapping[str, str]) -> tuple[Range, dict[
 
 def _write(
     module: Device,
-    branches: Sequence[Any],
+    branches: Sequence[PyTree],
     out: Path,
     plot: Path | None,
     measured: "Measured | None",
@@ -183,7 +186,7 @@ def _write(
 
         unit = table.units[key]
         label = key.replace("_", " ") + ("" if unit in ("", "-") else f" [{unit}]")
-        shown: dict[str, Any] = {}  # a velocity in mm/s, anything else in its own unit
+        shown: dict[str, Value] = {}  # a velocity in mm/s, anything else in its own unit
         if "velocity" not in table.units:
             first = next(name for name in table.units if name != key)
             shown = dict(response=first, scale=1.0, unit=table.units[first])
@@ -200,12 +203,12 @@ def _write(
         figure.savefig(plot, dpi=150)
     page = console(stderr=True)
     for number, branch in enumerate(branches, 1):
-        page.print(_told(number, branch), soft_wrap=True)
+        page.print(_in_a_line(number, branch), soft_wrap=True)
     count = f"{len(branches)} branch{'es' if len(branches) > 1 else ''}"
     page.print(f"{count}, {len(table)} points to {out}", soft_wrap=True)
 
 
-def _told(number: int, branch: Any) -> str:
+def _in_a_line(number: int, branch: PyTree) -> str:
     """A branch in one line: where it goes and turns, and how much of it is stable."""
     at = branch.parameter
     share = float(np.mean(branch.stable))

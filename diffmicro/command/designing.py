@@ -1,10 +1,11 @@
 """The subcommands about designs: branches, boundaries, maps, searches, yields, reports, identification."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from diffmicro._json import Json
 from diffmicro.command.options import (
     Common,
     Device,
@@ -138,7 +139,7 @@ def optimize(
 
     start_program(64)
     goals = {"maximize": maximize, "minimize": minimize}
-    options: dict[str, Any] = {"budget": budget, "seed": seed, "method": method, "resume": resume}
+    options: dict[str, Json] = {"budget": budget, "seed": seed, "method": method, "resume": resume}
     if lanes is not None:
         options["lanes"] = lanes
     return run_optimize(
@@ -208,7 +209,7 @@ def tolerances(
     from diffmicro.command.fabricating import run_tolerances
 
     start_program(64)
-    options: dict[str, Any] = {"parts": parts, "seed": seed, "gradients": gradients}
+    options: dict[str, Json] = {"parts": parts, "seed": seed, "gradients": gradients}
     return run_tolerances(
         subject, pairs or [], scatter or [], common or [], limit or [], options, json, plot, rules
     )

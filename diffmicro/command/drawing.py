@@ -8,7 +8,7 @@ from rich.text import Text
 from diffmicro.command import words
 from diffmicro.command.codes import Code
 from diffmicro.command.output import console
-from diffmicro.command.ruling import check_layers, process_of
+from diffmicro.command.ruling import check_layers, print_narrow, process_of
 from diffmicro.command.runs import Kept, of_run
 from diffmicro.command.words import BadInput
 from diffmicro.parameters import describe
@@ -61,6 +61,7 @@ def run_draw(
         page.print(Text(note), soft_wrap=True)
     if process is not None:
         page.print(Text(shown.notes[-1]), soft_wrap=True)
+        print_narrow(page, device, process, point.design, layout)
     unused = [key for key in rest if key in describe(device.Setting) or key in words.NUMERICS]
     if unused:
         page.print(Text(f"{', '.join(unused)}: no part of the drawing."))

@@ -1,6 +1,6 @@
 """What `identify` prints for people: the estimates as a table, and line by line what else there is to know."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
@@ -8,6 +8,7 @@ from rich.text import Text
 from diffmicro._device import Device
 from diffmicro.command import words
 from diffmicro.command.output import console
+from diffmicro.parameters import Value
 from diffmicro.units import readable, readable_unit
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def _points(points: "list[Omitted]", what: str) -> list[str]:
 def _next_line(found: "Identified", after: "Next") -> str:
     device = found.question.model.device
 
-    def shown(key: str, value: Any) -> str:
+    def shown(key: str, value: Value) -> str:
         return readable(value, unit_of(device, key)) if isinstance(value, float) else str(value)
 
     at = ", ".join(f"{key} = {shown(key, value)}" for key, value in after.at.items())

@@ -5,15 +5,17 @@ an answer that says so, and its neighbors get theirs.
 """
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
-from diffmicro._json import plain
+from diffmicro._json import JsonObject, plain
 from diffmicro.command.words import BadInput, Point, check_free, point, refusal
 from diffmicro.devices import is_own
+from diffmicro.parameters import Value
 from diffmicro.results import code, from_code, message, words
 from diffmicro.sweep.gradients import gradient_function, response_of, result_of
 from diffmicro.sweep.grids import Batch, batches
@@ -41,21 +43,21 @@ class Request(NamedTuple):
 class Answer(NamedTuple):
     """What came out at one point. Numbers that are not there are None."""
 
-    response: dict[str, Any]
+    response: JsonObject
     status: str
     message: str
-    grad: dict[str, dict[str, Any]]
-    certificate: dict[str, dict[str, Any]]
+    grad: dict[str, JsonObject]
+    certificate: dict[str, JsonObject]
 
 
-def answer_point(request: Request, given: Mapping[str, Any]) -> Answer:
+def answer_point(request: Request, given: Mapping[str, Value]) -> Answer:
     """The answer at one point; bad input raises `BadInput`."""
     (task,) = _tasks(request, {0: _point(request, given)})
     return next(_finished(request, task))[0]
 
 
 def answer_points(
-    request: Request, given: Sequence[Mapping[str, Any] | BadInput]
+    request: Request, given: Sequence[Mapping[str, Value] | BadInput]
 ) -> Generator[Answer]:
     """The answers at all points, in their order, each as soon as it and those before it are there.
 
@@ -95,7 +97,7 @@ def answer_points(
         yield answers[number]
 
 
-def _point(request: Request, given: Mapping[str, Any]) -> Point:
+def _point(request: Request, given: Mapping[str, Value]) -> Point:
     found = point(request.device, given)
     check_free(found.design, found.setting, request.wrt)
     return found
@@ -111,7 +113,7 @@ class _Task(NamedTuple):
     batch: Batch
     lanes: np.ndarray
     width: int
-    numerics: Mapping[str, Any]
+    numerics: Mapping[str, Value]
     single: bool
 
 
@@ -140,7 +142,16 @@ def _finished(request: Request, task: _Task) -> Iterator[dict[int, Answer]]:
         if task.single:
             lone = dict(device.lone)
             name = _program_name(request, numerics)
-            pieces = [calculate_one(build, task.batch, lone=lone, result_of=result_of, name=name)]
+            pieces = [
+                calculate_one(
+                    build,
+                    task.batch,
+                    lone=lone,
+                    result_of=result_of,
+                    hasty=device.hasty,
+                    name=name,
+                )
+            ]
         else:
             quick = dict(device.quick)
             pieces = calculate_lanes(
@@ -156,7 +167,7 @@ def _finished(request: Request, task: _Task) -> Iterator[dict[int, Answer]]:
         raise refusal(request.device, complaint, numerics) or complaint from None
 
 
-def _program_name(request: Request, numerics: Mapping[str, Any]) -> str | None:
+def _program_name(request: Request, numerics: Mapping[str, Value]) -> str | None:
     """What decides the calculation beside design and setting; None for a device whose source is not ours."""
     if not is_own(request.device):
         return None
@@ -171,7 +182,7 @@ def _answered(request: Request, task: _Task) -> Iterator[dict[int, Answer]]:
         yield dict.fromkeys(task.numbers, _no_answer(request, problem))
 
 
-def _answer(request: Request, output: Any) -> Answer:
+def _answer(request: Request, output: PyTree) -> Answer:
     response = response_of(output)
     status = words(response.result).item()
     grad, certificate = {}, {}

@@ -4,7 +4,6 @@ import os
 import sys
 import webbrowser
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from diffmicro._device import Device
 from diffmicro.command import words
@@ -13,6 +12,7 @@ from diffmicro.command.output import console
 from diffmicro.command.words import BadInput
 from diffmicro.devices import origins
 from diffmicro.explore import Desk, open_server, serve
+from diffmicro.parameters import Value
 
 
 def run_explore(given: Sequence[str], port: int, browser: bool) -> int:
@@ -40,7 +40,7 @@ def run_explore(given: Sequence[str], port: int, browser: bool) -> int:
     return Code.OK
 
 
-def read(device: Device, given: Mapping[str, Any]) -> words.Point:
+def read(device: Device, given: Mapping[str, Value]) -> words.Point:
     """A point from words, with cautions among its notes."""
     point = words.point(device, given)
     cautions = [f"caution: {text}" for text in words.cautions(device, point)]

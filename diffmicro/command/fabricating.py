@@ -4,12 +4,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.table import Table
 from rich.text import Text
 
 from diffmicro._device import Device
+from diffmicro._json import Json, JsonObject
 from diffmicro.command import words
 from diffmicro.command.codes import Code
 from diffmicro.command.options import note_cautions
@@ -18,6 +19,7 @@ from diffmicro.command.ruling import check_layers, layers_of, process_of
 from diffmicro.command.runs import Kept, of_run
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
+from diffmicro.parameters import Value
 from diffmicro.tolerance import Tolerance
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def run_tolerances(
     scatter: Sequence[str],
     common: Sequence[str],
     limits: Sequence[str],
-    options: Mapping[str, Any],
+    options: Mapping[str, Value],
     as_json: bool,
     plot: Path | None,
     rules: Path | None = None,
@@ -81,7 +83,7 @@ def run_tolerances(
         from diffmicro.plot.tolerances import tolerances_figure
 
         tolerances_figure(shown, found, spread.causes).savefig(plot)
-    print(json.dumps(shown, allow_nan=False)) if as_json else _print(shown)
+    print(json.dumps(shown, allow_nan=False)) if as_json else _print(device, shown)
     return Code.OK
 
 
@@ -111,7 +113,10 @@ def limit_of(device: Device, text: str) -> "Constraint":
     return _said(parse_constraint, text, partial(words.unit_of_response, device))
 
 
-def _said(parse: Callable[..., Any], *given: Any) -> Any:
+Read = TypeVar("Read")
+
+
+def _said(parse: Callable[..., Read], *given: object) -> Read:
     try:
         return parse(*given)
     except BadInput:
@@ -126,7 +131,7 @@ def _plain(
     deviating: Sequence[Tolerance],
     limits: Sequence["Constraint"],
     spread: "Scatter",
-) -> dict[str, Any]:
+) -> JsonObject:
     """What `--json` prints."""
     return {
         "device": device.name,
@@ -145,7 +150,7 @@ def _plain(
     }
 
 
-def yield_words(found: "Yield", spread: "Scatter") -> dict[str, Any]:
+def yield_words(found: "Yield", spread: "Scatter") -> JsonObject:
     """A yield as plain Python values."""
     nearest = None
     if found.nearest is not None:
@@ -168,7 +173,9 @@ def yield_words(found: "Yield", spread: "Scatter") -> dict[str, Any]:
     }
 
 
-def _print(shown: Mapping[str, Any]) -> None:
+def _print(device: Device, shown: Mapping[str, Json]) -> None:
+    from diffmicro.design.shown import with_units
+
     console().print(
         Text(
             f"yield of {shown['device']}: {100 * shown['yield']:.4g} % "
@@ -181,13 +188,12 @@ def _print(shown: Mapping[str, Any]) -> None:
     if shown["causes"]:
         table = Table("bad by", "share of all parts", title="What the bad parts fail by")
         for cause, share in shown["causes"].items():
-            table.add_row(Text(cause), f"{100 * share:.4g} %")
+            table.add_row(Text(with_units(device, cause)), f"{100 * share:.4g} %")
         console().print(table)
     nearest = shown["nearest"]
     if nearest:
-        title = (
-            f"Most probable bad part: {nearest['cause']}, {nearest['distance']:.3g} deviations away"
-        )
+        cause = with_units(device, nearest["cause"])
+        title = f"Most probable bad part: {cause}, {nearest['distance']:.3g} deviations away"
         table = Table("cause", "deviations", title=title)
         for cause, size in nearest["deviations"].items():
             table.add_row(Text(cause), f"{size:+.3g}")

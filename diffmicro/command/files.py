@@ -1,9 +1,12 @@
-"""Files in place of words: `outline=body.dxf`; and what every complaint about words is."""
+"""Files in place of words: `outline=body.dxf`, a file of points; and what every complaint about words is."""
 
-from collections.abc import Mapping
-from typing import Any
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from diffmicro._device import Device, hooked
+from diffmicro._json import Json
+from diffmicro.parameters import Value
 
 
 class BadInput(ValueError):
@@ -19,8 +22,8 @@ DRAWINGS = (".dxf", ".gds", ".csv")
 
 
 def from_files(
-    module: Device, given: Mapping[str, Any]
-) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    module: Device, given: Mapping[str, Value]
+) -> tuple[Mapping[str, Value], tuple[str, ...]]:
     """The values with what files stand for, as `outline=body.dxf`, and what was made of these."""
     notes = []
     for key, value in given.items():
@@ -38,3 +41,41 @@ def from_files(
         given = {**given, **fields}
         notes.append(note)
     return given, tuple(notes)
+
+
+def file_points(path: Path) -> list[Mapping[str, Value] | BadInput]:
+    """One point a line, each a JSON object. A line that is none is a `BadInput` in its place.
+
+    The file is UTF-8, as JSON is, and a line ends at \\n and nothing else.
+    """
+    try:
+        lines = path.read_bytes().decode("utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise BadInput(f"Cannot read points from {path}: {problem}.") from None
+    return [_file_point(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+
+
+def _file_point(number: int, line: str) -> Mapping[str, Value] | BadInput:
+    try:
+        found = json.loads(line, object_pairs_hook=_once)
+    except BadInput as problem:
+        return BadInput(f"Line {number}: {problem}")
+    except json.JSONDecodeError as problem:
+        return BadInput(f"Line {number} is not JSON: {problem}.")
+    except RecursionError:
+        return BadInput(f"Line {number} has more brackets inside each other than any value here.")
+    except ValueError:  # Python refuses to read whole numbers of thousands of digits
+        return BadInput(f"Line {number} has a number with too many digits; write it as 1e300.")
+    if not isinstance(found, dict):
+        return BadInput(f"Line {number} is not an object of key: value, it is {line.strip()[:40]}.")
+    return found
+
+
+def _once(pairs: Sequence[tuple[str, Json]]) -> dict[str, Value]:
+    """A JSON object, each of whose keys is there once."""
+    found: dict[str, Json] = {}
+    for key, value in pairs:
+        if key in found:
+            raise BadInput(f"{key} is given twice, as {found[key]} and as {value}.")
+        found[key] = value
+    return found

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from diffmicro._device import Device
 from diffmicro._files import replace
@@ -20,6 +20,7 @@ from diffmicro.command.options import note_cautions
 from diffmicro.command.progress import progress
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
+from diffmicro.parameters import Value
 
 if TYPE_CHECKING:
     from diffmicro.design.run import Folder
@@ -66,7 +67,7 @@ def run_identify(device: str, table: Path, pairs: Sequence[str], options: Option
         after = next_measurement(found, ranges) if options.upcoming and found.ended else None
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
-    told = found.json() | {"next": None if after is None else after.json()}
+    content = found.json() | {"next": None if after is None else after.json()}
     figures = [options.plot] if options.plot else []
     figures += [folder.path / "identification.png"] if folder else []
     if figures and found.ended is not None:
@@ -76,8 +77,8 @@ def run_identify(device: str, table: Path, pairs: Sequence[str], options: Option
             identification_figure(found, after).savefig(path)
     if folder is not None:
         # The last file: with it the folder counts as finished.
-        replace(folder.path / "result.json", (json.dumps(told, allow_nan=False) + "\n").encode())
-    print(json.dumps(told, allow_nan=False)) if options.json else show(found, after)
+        replace(folder.path / "result.json", (json.dumps(content, allow_nan=False) + "\n").encode())
+    print(json.dumps(content, allow_nan=False)) if options.json else show(found, after)
     return OF_SEARCH[found.status]
 
 
@@ -132,7 +133,7 @@ def _folder(
     data: "Data",
     free: Ranges,
     point: words.Point,
-    asked: Mapping[str, Any],
+    asked: Mapping[str, Value],
     out: Path | None,
 ) -> "Folder | None":
     """The folder of this question; one that holds something else is refused."""

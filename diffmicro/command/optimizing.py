@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
 from diffmicro._device import Device
+from diffmicro._json import Json, JsonObject
 from diffmicro.command import words
 from diffmicro.command.axes import is_range
 from diffmicro.command.codes import OF_SEARCH
@@ -25,6 +26,7 @@ from diffmicro.command.ruling import (
     check_layers,
     is_rule,
     layers_of,
+    print_narrow,
     process_of,
     rule_texts,
 )
@@ -32,9 +34,11 @@ from diffmicro.command.surrounding import surroundings_of, surroundings_text
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
 from diffmicro.command.yielding import DEFAULT, Fabrication, yield_plain, yield_text
+from diffmicro.parameters import Fields, Value
 
 if TYPE_CHECKING:
     from diffmicro.design import Objective, Problem, Result, Tolerance
+    from diffmicro.fabrication.buildable import Buildable, Deviating
     from diffmicro.process import Process
 
 
@@ -47,7 +51,7 @@ def run_optimize(
     scatter: tuple[Sequence[str], str],
     out: Path | None,
     as_json: bool,
-    options: Mapping[str, Any],
+    options: Mapping[str, Value],
     around: bool = True,
     rules: Path | None = None,
     made: Fabrication = DEFAULT,
@@ -58,8 +62,7 @@ def run_optimize(
     scatter: words of --robust, and the measure. around: also look at what lies around the optimum. rules: file.
     made: how parts deviate, and how many are to be good.
     """
-    from diffmicro.design import Objective, optimize_design
-    from diffmicro.fabrication import buildable
+    from diffmicro.design import Objective
 
     check_figure(plot)
     module = words.device(device)
@@ -85,29 +88,39 @@ def run_optimize(
         problem = _problem(module, fixed, ranges, objective, subject, scatter, (process, layout))
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
-    deviating, counted = made.deviating(module), None
-    try:
-        if made.good is None:
-            result = optimize_design(problem, out=out, **options)
-        else:
-            counted = buildable(problem, made.good, deviating, out=out, **options)
-            result = counted.result
-    except ValueError as complaint:
-        raise BadInput(str(complaint)) from None
+    deviating = made.deviating(module, process, layout)
+    result, counted = _searched(problem, made.good, deviating, out=out, **options)
     study = result.json(f"{device} {goal} {response}")
     study |= {} if counted is None else yield_plain(counted)
     if process is not None and result.feasible:
         best = words.point(module, {**result.optimized.design, **result.optimized.setting})
         check_drawn(module, best.design, layout, process)
+        print_narrow(console(stderr=True), module, process, best.design, layout)
     if around:
         limits, parts = (None, None) if counted is None else (counted.limits, counted.parts)
         study["surroundings"] = surroundings_of(result, deviating, limits, parts)
-    _draw(module, result, out if counted is None else None, plot)
+    _draw(module, result, 0 if counted is None else len(counted.rounds), out, plot)
     if as_json:
         print(json.dumps(study, allow_nan=False))
     else:
-        _print(study, response, words.unit_of_response(module, response))
+        _print(study, response, module)
     return OF_SEARCH[study["status"]]
+
+
+def _searched(
+    problem: "Problem", good: float | None, deviating: "Deviating | None", **options: Any
+) -> tuple["Result", "Buildable | None"]:
+    """The best design; with a share of parts that have to be `good`, also how that was counted."""
+    from diffmicro.design import optimize_design
+    from diffmicro.fabrication import buildable
+
+    try:
+        if good is None:
+            return optimize_design(problem, **options), None
+        counted = buildable(problem, good, deviating, **options)
+    except ValueError as complaint:
+        raise BadInput(str(complaint)) from None
+    return counted.result, counted
 
 
 def _goal_of(goals: Mapping[str, str | None]) -> tuple[str, str]:
@@ -118,20 +131,32 @@ def _goal_of(goals: Mapping[str, str | None]) -> tuple[str, str]:
     return given[0]
 
 
-def _draw(module: Device, result: "Result", out: Path | None, plot: Path | None) -> None:
-    """The search as a figure: in the run's folder with all that it resumed, and in a file."""
-    from diffmicro.plot.searches import history_figure, plot_history
+def _draw(
+    module: Device, result: "Result", rounds: int, out: Path | None, plot: Path | None
+) -> None:
+    """The last search as a figure in a file, and every round's in its folder."""
+    response = result.problem.objective.response
+    if out is not None:
+        for folder in [out / f"round_{n + 1}" for n in range(rounds)] or [out]:
+            _draw_kept(module, response, folder)
+    if plot is not None:
+        from diffmicro.plot.searches import plot_history
+
+        plot_history(result, words.unit_of_response(module, response)).savefig(plot)
+
+
+def _draw_kept(module: Device, response: str, out: Path) -> None:
+    """A search as a figure in its folder, with all that it resumed."""
+    from diffmicro.design.shown import LIMIT, with_units
+    from diffmicro.plot.searches import history_figure
     from diffmicro.report.write import history_of
 
-    problem = result.problem
-    unit = words.unit_of_response(module, problem.objective.response)
-    rows = history_of(out) if out is not None else []
-    if out is not None and rows:
-        limits = {str(c): c.bound for c in problem.constraints if str(c) in rows[0]}
-        figure = history_figure(rows, problem.objective.response, unit, limits)
-        figure.savefig(out / "search.png")
-    if plot is not None:
-        plot_history(result, unit).savefig(plot)
+    rows = history_of(out)
+    if rows:
+        unit = words.unit_of_response(module, response)
+        limits = {text: float(text.split()[-1]) for text in rows[0] if LIMIT.fullmatch(text)}
+        names = {text: with_units(module, text) for text in limits}
+        history_figure(rows, response, unit, limits, names).savefig(out / "search.png")
 
 
 def _problem(
@@ -141,7 +166,7 @@ def _problem(
     objective: "Objective",
     subject: Sequence[str],
     scatter: tuple[Sequence[str], str],
-    made_by: "tuple[Process | None, Any]",
+    made_by: "tuple[Process | None, Fields | None]",
 ) -> "Problem":
     """The problem that the words state; ValueError where they state none. made_by: process and layout."""
     from diffmicro.design import device_problem, parse_constraint, robust_problem
@@ -187,7 +212,7 @@ def _bounds(module: Device, ranges: Sequence[str]) -> dict[str, tuple[float, flo
 
 
 def _deviating(
-    module: Any, fixed: words.Point, bounds: Mapping[str, Any], texts: Sequence[str]
+    module: Device, fixed: words.Point, bounds: Mapping[str, Value], texts: Sequence[str]
 ) -> "tuple[list[Tolerance], dict[str, tuple[float, float]]]":
     """A tolerance for each variable that deviates, and bounds for those of them that are not free.
 
@@ -198,7 +223,7 @@ def _deviating(
     from diffmicro.design.robust import reach
 
     free = [e.variable for key in bounds for e in entries(module, *fixed[:2], key)]
-    found: list[Any] = []
+    found: list[Tolerance] = []
     held: dict[str, tuple[float, float]] = {}
     for text in texts:
         tolerance = parse_tolerance(text, partial(words.unit_of_parameter, module))
@@ -227,42 +252,47 @@ def _field(key: str) -> str:
     return key.partition("[")[0]
 
 
-def _print(study: dict[str, Any], response: str, unit: str) -> None:
-    page = console()
+def _print(study: JsonObject, response: str, device: Device) -> None:
+    from diffmicro.design.shown import per, show, unit_of, with_units
+
+    def value(name: str, number: Json) -> str:
+        return show(device, name, number, 6)
+
+    def price(name: str, number: float | None) -> str:
+        return f"multiplier {_number(number)} {per(unit, unit_of(device, name))}".removesuffix(" 1")
+
+    page, unit = console(), unit_of(device, response)
     table = Table("", "before", "after", box=None)
     before, after = study["published"], study["optimized"]
     for name in study["variables"]:
-        table.add_row(name, _number(before["variables"][name]), _number(after["variables"][name]))
+        table.add_row(name, *(value(name, side["variables"][name]) for side in (before, after)))
     others = {n: c for n, c in study["constraints"].items() if not is_rule(c)}
     named = (constraint["of"] for constraint in others.values())
     for name in dict.fromkeys([response, *named]):
-        table.add_row(name, _number(before["response"][name]), _number(after["response"][name]))
+        table.add_row(name, *(value(name, side["response"][name]) for side in (before, after)))
     page.print(table)
     for name, constraint in others.items():
-        text = f"constraint {name}: value {_number(constraint['value'])}, "
+        of = constraint["of"]
+        text = f"constraint {with_units(device, name)}: value {value(of, constraint['value'])}, "
         if constraint["binds"]:
-            text += f"binds; multiplier {_number(constraint['multiplier'])}"
+            text += f"binds; {price(of, constraint['multiplier'])}"
         else:
-            text += f"slack {_number(constraint['slack'])}"
+            text += f"slack {value(of, constraint['slack'])}"
         page.print(Text(text))
     for line in rule_texts(study["constraints"], response, unit):
         page.print(Text(line))
     for name, bound in study["bounds"].items():
-        page.print(
-            Text(
-                f"{name} is at its bound {_number(bound['bound'])}; multiplier "
-                f"{_number(bound['multiplier'])}"
-            )
-        )
-    certificate = study["certificate"]
-    page.print(Text(f"status: {study['status']}, by {study['method']}. {study['reason']}"))
+        cost = price(name, bound["multiplier"])
+        page.print(Text(f"{name} is at its bound {value(name, bound['bound'])}; {cost}"))
+    certificate, reason = study["certificate"], with_units(device, study["reason"])
+    page.print(Text(f"status: {study['status']}, by {study['method']}. {reason}"))
     page.print(Text(f"gradient there: {certificate['verdict']}. {certificate['reason']}"))
     page.print(f"{study['evaluations']} evaluations in {study['seconds']} s")
-    for line in yield_text(study["yield"], response) if "yield" in study else ():
+    for line in yield_text(device, study["yield"], response) if "yield" in study else ():
         page.print(Text(line))
     for line in surroundings_text(study["surroundings"]) if study.get("surroundings") else ():
-        page.print(Text(line))
+        page.print(Text(with_units(device, line)))
 
 
-def _number(value: Any) -> str:
+def _number(value: Value) -> str:
     return "-" if value is None else f"{value:.6g}"

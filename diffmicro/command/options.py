@@ -2,14 +2,19 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from diffmicro._json import Json
 from diffmicro.command.codes import Code
+
+if TYPE_CHECKING:
+    from diffmicro import _device
+    from diffmicro.command import words
 
 
 def _devices(incomplete: str) -> list[str]:
@@ -77,12 +82,12 @@ Common = Annotated[
 Precision = Annotated[int, typer.Option(help="Bits of a number: 32 or 64.")]
 
 
-def reporting(command: Any) -> Any:
+def reporting(command: Callable[..., int | None]) -> Callable[..., None]:
     """Bad input and files that do not work as a message and exit code 2, an interruption as 130, a reader that
     went away (`| head -1`) as 141 without a word."""
 
     @wraps(command)
-    def reporting(*args: Any, **kwargs: Any) -> None:
+    def reporting(*args: Json, **kwargs: Json) -> None:
         from diffmicro._files import complaint_of
         from diffmicro.command.words import BadInput
 
@@ -119,7 +124,7 @@ def start_program(precision: int) -> None:
     keep_programs()
 
 
-def given_words(pairs: list[str] | None, method: str | None, steps: str | None) -> dict[str, Any]:
+def given_words(pairs: list[str] | None, method: str | None, steps: str | None) -> dict[str, Json]:
     """Words and options as one dictionary of what was given."""
     from diffmicro.command.words import BadInput, split
 
@@ -134,7 +139,7 @@ def given_words(pairs: list[str] | None, method: str | None, steps: str | None) 
     return given
 
 
-def note_cautions(module: Any, point: Any, keys: Any = ()) -> None:
+def note_cautions(module: "_device.Device", point: "words.Point", keys: Iterable[str] = ()) -> None:
     """Cautions about what differs from the published design, to standard error."""
     from diffmicro.command.output import console
     from diffmicro.command.words import cautions
@@ -145,9 +150,9 @@ def note_cautions(module: Any, point: Any, keys: Any = ()) -> None:
         console(stderr=True).print(f"caution: {text}", soft_wrap=True)
 
 
-def values_of(line: Any) -> dict[str, Any]:
+def values_of(line: object) -> dict[str, Json]:
     return dict(line) if isinstance(line, Mapping) else {}
 
 
-def words_of(line: Any) -> str:
+def words_of(line: object) -> str:
     return " ".join(f"{key}={value}" for key, value in values_of(line).items())

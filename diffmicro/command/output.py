@@ -1,10 +1,9 @@
 """What the command line prints: tables for people, one JSON object a line for programs."""
 
 import json
-from typing import Any
 
 import numpy as np
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -12,7 +11,7 @@ from diffmicro._device import Device
 from diffmicro.command.evaluation import Answer, Request
 from diffmicro.command.words import parameters, responses
 from diffmicro.devices import device, origins
-from diffmicro.parameters import Parameter, describe, range_text
+from diffmicro.parameters import Parameter, Value, describe, range_text
 from diffmicro.shapes import FRONT, PLAN
 from diffmicro.sweep.gradients import derivative_name, unit_per
 from diffmicro.units import Shown, in_si, readable_unit
@@ -26,7 +25,7 @@ def console(stderr: bool = False) -> Console:
 
     Text is printed as it is: brackets in the name of a file are no markup.
     """
-    options: dict[str, Any] = dict(stderr=stderr, highlight=False, markup=False, emoji=False)
+    options: dict[str, Value] = dict(stderr=stderr, highlight=False, markup=False, emoji=False)
     made = Console(**options)
     return made if made.is_terminal else Console(**options, width=WIDE)
 
@@ -65,7 +64,7 @@ def alias_lines(module: Device) -> list[str]:
     ]
 
 
-def _unit_of(value: Any, unit: str) -> Shown:
+def _unit_of(value: Value, unit: str) -> Shown:
     """The unit that a number, or the largest of several, reads well in."""
     if not _are_numbers(value) or not np.size(value):
         return Shown(1.0, unit)
@@ -85,13 +84,13 @@ def _shown(known: Parameter) -> tuple[str, str, str]:
     )
 
 
-def _are_numbers(value: Any) -> bool:
+def _are_numbers(value: Value) -> bool:
     if isinstance(value, list | tuple):
         return all(map(_are_numbers, value))
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _times(value: Any, factor: float) -> Any:
+def _times(value: Value, factor: float) -> Value:
     """A number, or lists of numbers, times a factor; anything else as it is."""
     if factor == 1 or not _are_numbers(value):
         return value
@@ -125,27 +124,34 @@ def responses_table(module: Device) -> Table:
     return table
 
 
-def answer_tables(request: Request, answer: Answer, given: dict[str, Any]) -> list[Any]:
+def answer_tables(
+    request: Request, answer: Answer, given: dict[str, Value]
+) -> list[RenderableType]:
     """One point for people: responses, status, each gradient with its elasticity and verdict."""
     units = {name: _unit(known) for name, known in responses(request.device).items()}
     table = _titled("", "response", "value", "unit")
     for name, value in answer.response.items():
         shown_in = _unit_of(value, units[name])
         table.add_row(name, _number(_times(value, shown_in.factor)), shown_in.unit)
-    shown: list[Any] = [table, Text(f"status: {answer.status}. {answer.message}".strip())]
+    shown: list[RenderableType] = [
+        table,
+        Text(f"status: {answer.status}. {answer.message}".strip()),
+    ]
     for of in answer.grad:
         shown += _gradient_table(request, answer, of, given)
     return shown
 
 
-def _gradient_table(request: Request, answer: Answer, of: str, given: dict[str, Any]) -> list[Any]:
+def _gradient_table(
+    request: Request, answer: Answer, of: str, given: dict[str, Value]
+) -> list[RenderableType]:
     known = parameters(request.device)
     unit = _unit(responses(request.device)[of])
     table = _titled("", "gradient", "value", "unit", "elasticity", "verdict", "holds over")
-    told = answer.certificate[of]
+    certificate = answer.certificate[of]
     for key, slope in answer.grad[of].items():
         at, value = given.get(key, known[key].default), answer.response.get(of)
-        entry = told["entries"][key]
+        entry = certificate["entries"][key]
         table.add_row(
             derivative_name(of, key),
             _number(slope),
@@ -154,29 +160,31 @@ def _gradient_table(request: Request, answer: Answer, of: str, given: dict[str, 
             entry["verdict"],
             "-" if entry["reach"] is None else f"{100 * entry['reach']:.2g} %",
         )
-    verdict = Text(f"gradient of {of}: {told['verdict']}. {told['reason'] or ''}".strip())
-    margins = ", ".join(
-        f"{name} {_number(told[name])}"
-        for name in ("margin", "multiplier", "discrepancy", "error_estimate")
-        if told[name] is not None
+    verdict = Text(
+        f"gradient of {of}: {certificate['verdict']}. {certificate['reason'] or ''}".strip()
     )
-    others = _other_reasons(told)
+    margins = ", ".join(
+        f"{name} {_number(certificate[name])}"
+        for name in ("margin", "multiplier", "discrepancy", "error_estimate")
+        if certificate[name] is not None
+    )
+    others = _other_reasons(certificate)
     return [table, verdict, *others, *([Text(margins, style="dim")] if margins else [])]
 
 
-def _other_reasons(told: dict[str, Any]) -> list[Text]:
+def _other_reasons(certificate: dict[str, Value]) -> list[Text]:
     """Of derivatives that are not certified for another reason than the worst one."""
-    said = {told["reason"]}
+    said = {certificate["reason"]}
     lines = []
-    for entry in told["entries"].values():
+    for entry in certificate["entries"].values():
         if entry["verdict"] != "certified" and entry["reason"] not in said:
             said.add(entry["reason"])
-            keys = [k for k, e in told["entries"].items() if e["reason"] == entry["reason"]]
+            keys = [k for k, e in certificate["entries"].items() if e["reason"] == entry["reason"]]
             lines.append(Text(f"by {', '.join(keys)}: {entry['verdict']}. {entry['reason']}"))
     return lines
 
 
-def _si(value: Any, known: Parameter) -> Any:
+def _si(value: Value, known: Parameter) -> Value:
     """A value as the command line has it, in SI where it is one number."""
     try:
         return in_si(value, known.unit) if isinstance(value, str) else value
@@ -184,7 +192,7 @@ def _si(value: Any, known: Parameter) -> Any:
         return None
 
 
-def _elasticity(slope: Any, at: Any, value: Any) -> str:
+def _elasticity(slope: Value, at: Value, value: Value) -> str:
     """Percent of the response for one percent of the parameter: slope * parameter / response."""
     if not all(isinstance(x, int | float) for x in (slope, value)) or not value:
         return "-"
@@ -202,7 +210,7 @@ def _unit(known: Parameter) -> str:
     return "" if known.unit == "-" else known.unit
 
 
-def _number(value: Any) -> str:
+def _number(value: Value) -> str:
     if value is None:
         return "-"
     if isinstance(value, list | tuple):

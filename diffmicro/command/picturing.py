@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from diffmicro.command import words
 from diffmicro.command.evaluation import Answer, Request
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
-from diffmicro.parameters import get
+from diffmicro.parameters import Value, get
 
 
 def check(plot: Path | None, points: Path | None) -> None:
@@ -22,7 +21,7 @@ def check(plot: Path | None, points: Path | None) -> None:
     check_figure(plot)
 
 
-def draw(request: Request, answer: Answer, given: Mapping[str, Any], plot: Path) -> None:
+def draw(request: Request, answer: Answer, given: Mapping[str, Value], plot: Path) -> None:
     """Write the figure of one point."""
     point = words.point(request.device, given)
     if request.wrt:
@@ -37,7 +36,7 @@ def draw(request: Request, answer: Answer, given: Mapping[str, Any], plot: Path)
     plot_motion(motion, request.device.title).savefig(plot)
 
 
-def _elasticities(request: Request, answer: Answer, point: words.Point) -> Any:
+def _elasticities(request: Request, answer: Answer, point: words.Point) -> Value:
     """A panel for each response that was differentiated and is one number."""
     from matplotlib.figure import Figure
 
@@ -63,7 +62,7 @@ def _elasticities(request: Request, answer: Answer, point: words.Point) -> Any:
 
 
 def _shares(
-    value: float, slopes: Mapping[str, Any], certificate: Mapping[str, Any], point: words.Point
+    value: float, slopes: Mapping[str, Value], certificate: Mapping[str, Value], point: words.Point
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Percent for one percent of each number, the strongest first, and the verdict of each; vectors by entries."""
     shares, verdicts = {}, {}

@@ -3,8 +3,8 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from diffmicro.command.output import console
@@ -72,15 +72,15 @@ def progress(what: str, total: int | None) -> "_Bar | _Lines":
 class _Bar:
     """A bar on a terminal."""
 
-    def __init__(self, page: Any, what: str, total: int | None):
+    def __init__(self, page: Console, what: str, total: int | None):
         columns = (
             TextColumn(what),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[told]}"),
+            TextColumn("{task.fields[pace]}"),
         )
         self._progress = Progress(*columns, console=page, refresh_per_second=4, transient=True)
-        self._task = self._progress.add_task(what, total=total, told="")
+        self._task = self._progress.add_task(what, total=total, pace="")
         self._pace = Pace(total)
 
     def __enter__(self) -> Advance:
@@ -92,13 +92,13 @@ class _Bar:
 
     def _advance(self, count: int, statuses: Sequence[str] = (), fresh: bool = True) -> None:
         self._pace.advance(count, statuses, fresh)
-        self._progress.update(self._task, advance=count, told=self._pace.words())
+        self._progress.update(self._task, advance=count, pace=self._pace.words())
 
 
 class _Lines:
     """A line now and then."""
 
-    def __init__(self, page: Any, what: str, total: int | None):
+    def __init__(self, page: Console, what: str, total: int | None):
         self._page, self._what = page, what
         self._pace = Pace(total)
         self._last = time.monotonic()
@@ -115,5 +115,5 @@ class _Lines:
             return
         self._last = time.monotonic()
         of = "" if self._pace.total is None else f" of {self._pace.total}"
-        told = f"{self._what}: {self._pace.done}{of} done, {self._pace.words()}"
-        self._page.print(told.removesuffix(", "), soft_wrap=True, highlight=False)
+        line = f"{self._what}: {self._pace.done}{of} done, {self._pace.words()}"
+        self._page.print(line.removesuffix(", "), soft_wrap=True, highlight=False)

@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from jaxtyping import PyTree
+from rich.console import Console
 from rich.text import Text
 
 from diffmicro._device import Device
+from diffmicro._json import Json, JsonObject
 from diffmicro.command.output import console
 from diffmicro.command.words import BadInput
+from diffmicro.parameters import Fields
 from diffmicro.units import readable
 
 if TYPE_CHECKING:
@@ -47,7 +51,7 @@ def check_layers(device: Device, process: "Process", layers: "tuple[Layer, ...]"
         page.print(Text(f"no rules for {', '.join(without)}."))
 
 
-def layers_of(device: Device, design: Any, layout: Any) -> "tuple[Layer, ...]":
+def layers_of(device: Device, design: Fields, layout: Fields | None) -> "tuple[Layer, ...]":
     """The layers that features of a design lie in; `BadInput` for a device that names none."""
     from diffmicro.process import kinds
 
@@ -57,7 +61,7 @@ def layers_of(device: Device, design: Any, layout: Any) -> "tuple[Layer, ...]":
         raise BadInput(str(complaint)) from None
 
 
-def check_drawn(device: Device, design: Any, layout: Any, process: "Process") -> None:
+def check_drawn(device: Device, design: Fields, layout: Fields | None, process: "Process") -> None:
     """`BadInput` for a design that crosses itself or whose parts touch, which formulas of features do not see."""
     from diffmicro.drawing import geometry
 
@@ -67,14 +71,26 @@ def check_drawn(device: Device, design: Any, layout: Any, process: "Process") ->
         raise BadInput(str(complaint)) from None
 
 
-def is_rule(constraint: Mapping[str, Any]) -> bool:
+def print_narrow(
+    page: Console, device: Device, process: "Process", design: PyTree, layout: PyTree
+) -> None:
+    """The places of a design that break the rules about widths and gaps, by a check of its polygons."""
+    from diffmicro.drawing import narrow_places
+
+    found = narrow_places(device, process, design, layout)
+    if found:
+        many = "1 place breaks" if len(found) == 1 else f"{len(found)} places break"
+        page.print(Text(f"{many} the rules; what is drawn cannot be made by this process:"))
+    for place in found:
+        page.print(Text(f"  {place}"), soft_wrap=True)
+
+
+def is_rule(constraint: Mapping[str, Json]) -> bool:
     """Whether a constraint of a result comes from the rules of a process."""
     return "rule" in constraint
 
 
-def rule_texts(
-    constraints: Mapping[str, Mapping[str, Any]], objective: str, unit: str
-) -> list[str]:
+def rule_texts(constraints: Mapping[str, JsonObject], objective: str, unit: str) -> list[str]:
     """The rules that bind with their prices, and the one of the others with the least room."""
     own = [c for c in constraints.values() if is_rule(c)]
     found = []

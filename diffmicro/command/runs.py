@@ -3,9 +3,11 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from diffmicro._json import Json
 from diffmicro.command.words import BadInput
+from diffmicro.parameters import Value
 
 
 class Kept(NamedTuple):
@@ -13,10 +15,10 @@ class Kept(NamedTuple):
     drawing's. rules: of a process, as a table; None where the run had none."""
 
     device: str
-    fields: Mapping[str, Any] = {}
+    fields: Mapping[str, Value] = {}
     limits: tuple[str, ...] = ()
-    layout: Mapping[str, Any] = {}
-    rules: Mapping[str, Any] | None = None
+    layout: Mapping[str, Value] = {}
+    rules: Mapping[str, Json] | None = None
 
 
 def of_run(folder: Path) -> Kept:

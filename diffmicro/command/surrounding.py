@@ -3,24 +3,28 @@
 import dataclasses
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from diffmicro._json import Json, JsonObject
 
 if TYPE_CHECKING:
-    from diffmicro.design import Constraint, Result, Tolerance
+    from diffmicro.design import Constraint, Result
     from diffmicro.design.problem import Place
     from diffmicro.fabrication import Yield
+    from diffmicro.fabrication.buildable import Deviating
 
 
 def surroundings_of(
     result: "Result",
-    deviating: "Sequence[Tolerance] | None" = None,
+    deviating: "Deviating | None" = None,
     limits: "Sequence[Constraint] | None" = None,
     counted: "Yield | None" = None,
-) -> dict[str, Any] | None:
+) -> JsonObject | None:
     """The surroundings of a result's design as plain values; None where the result is no design that holds.
 
-    deviating: by default the device's process. limits: what parts keep, by default the problem's. counted: the
-    yield, where it is known. Of several operating points each has its own, under `points`.
+    deviating: by default the device's process; may be a function of the design. limits: what parts keep, by
+    default the problem's. counted: the yield, where it is known. Of several operating points each has its own,
+    under `points`.
     """
     places = result.problem.places(result.variables)
     if not result.feasible or not places:
@@ -46,12 +50,14 @@ def _own(label: str, limits: "Sequence[Constraint]") -> "list[Constraint]":
 
 def _of_place(
     place: "Place",
-    deviating: "Sequence[Tolerance] | None",
+    deviating: "Deviating | None",
     limits: "Sequence[Constraint]",
     counted: "Yield | None",
-) -> dict[str, Any]:
+) -> JsonObject:
     from diffmicro.fabrication.surroundings import surroundings
 
+    if callable(deviating):
+        deviating = deviating(place.design)
     found = surroundings(
         place.device, place.design, place.setting, place.fields, limits,
         deviating=deviating, allowed=place.allowed, counted=counted,
@@ -64,13 +70,13 @@ def _of_place(
     }
 
 
-def parts_plain(parts: "Yield") -> dict[str, Any]:
+def parts_plain(parts: "Yield") -> JsonObject:
     """A yield as plain values."""
     names = ("low", "high", "parts", "causes")
     return {"yield": parts.share, **{name: getattr(parts, name) for name in names}}
 
 
-def surroundings_text(found: Mapping[str, Any]) -> list[str]:
+def surroundings_text(found: Mapping[str, Json]) -> list[str]:
     """The same in lines."""
     if "points" in found:
         return [
@@ -98,7 +104,7 @@ def surroundings_text(found: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def parts_text(parts: Mapping[str, Any]) -> str:
+def parts_text(parts: Mapping[str, Json]) -> str:
     """`97 % (96.1 to 97.7) of 2000`."""
     share, low, high = (100 * parts[name] for name in ("yield", "low", "high"))
     return f"{share:.4g} % ({low:.4g} to {high:.4g}) of {parts['parts']}"

@@ -13,11 +13,12 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from diffmicro._device import Device
 from diffmicro._extras import MissingPackage
 from diffmicro._files import complaint_of
+from diffmicro._json import Json
 from diffmicro.command import words
 from diffmicro.command.axes import boxes, check_points, ends_of, grid_axes
 from diffmicro.command.codes import Code
@@ -27,6 +28,7 @@ from diffmicro.command.output import console
 from diffmicro.command.progress import counted, duration, progress
 from diffmicro.command.words import BadInput
 from diffmicro.devices import OWN
+from diffmicro.parameters import Value
 from diffmicro.sweep import (
     ClusterError,
     Shard,
@@ -154,11 +156,11 @@ class _Plan(NamedTuple):
     """A sweep in the words of `sweep.sweep`: axes, as a job, the point at their start, all else; who calculates;
     its file."""
 
-    axes: Mapping[str, Any]
+    axes: Mapping[str, Value]
     job: Job
     start: words.Point
-    asked: dict[str, Any]
-    processes: dict[str, Any]
+    asked: dict[str, Value]
+    processes: dict[str, Value]
     file: "_File"
 
 
@@ -216,7 +218,7 @@ def _words(device: str, given: Mapping[str, str], options: Options) -> str:
     return shlex.join(["diffmicro", "sweep", device, *pairs, *chosen])
 
 
-def _drawn_along(axes: Mapping[str, Any], carry: str) -> str:
+def _drawn_along(axes: Mapping[str, Value], carry: str) -> str:
     """The key along x: of walks the first, else of numbers the one with most values."""
     numbers = [key for key, values in axes.items() if isinstance(values[0], int | float)]
     if carry != "none" or not numbers:
@@ -241,7 +243,7 @@ class _File(NamedTuple):
 
     out: Path
     count: int
-    sweep: Mapping[str, Any]
+    sweep: Mapping[str, Json]
     plot: Path | None
     title: str
     words: str
@@ -302,7 +304,7 @@ def _check_place(path: Path) -> None:
         )
 
 
-def _processes(options: Options, axes: Mapping[str, Any]) -> dict[str, Any]:
+def _processes(options: Options, axes: Mapping[str, Value]) -> dict[str, Value]:
     """Who calculates, in the words of `sweep.sweep`. `BadInput` for no processes; a note where there are more than
     help, or fewer than wanted."""
     workers, carry = options.workers, options.carry

@@ -6,20 +6,29 @@ the key, the value, what is allowed, and the nearest known key. Values are numbe
 """
 
 import difflib
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
 from diffmicro.command.files import BadInput, from_files
 from diffmicro.devices import UnknownDevice
 from diffmicro.devices import device as known_device
-from diffmicro.parameters import Parameter, describe, entry_of, get, idle, put, range_text
+from diffmicro.parameters import (
+    Fields,
+    Parameter,
+    Value,
+    describe,
+    entry_of,
+    get,
+    idle,
+    put,
+    range_text,
+)
 from diffmicro.units import UnitError, in_si, last_alone_has_unit
 
 NUMERICS = ("method", "steps")
@@ -32,9 +41,9 @@ MOST_VALUES = 1_000_000
 class Point(NamedTuple):
     """One point to evaluate; `numerics` holds those of `NUMERICS` that were given. notes: about files."""
 
-    design: Any
-    setting: Any
-    numerics: dict[str, Any]
+    design: PyTree
+    setting: PyTree
+    numerics: dict[str, Value]
     notes: tuple[str, ...] = ()
 
 
@@ -117,7 +126,7 @@ def derivatives(
     return wrt, (names(of, known, "response") or (next(iter(known)),)) if wrt else ()
 
 
-def check_free(design: Any, setting: Any, wrt: Iterable[str]) -> None:
+def check_free(design: Fields, setting: Fields, wrt: Iterable[str]) -> None:
     """`BadInput` for a key that nothing depends on at this point."""
     for key in wrt:
         why = idle(design, setting, key)
@@ -138,7 +147,7 @@ def split(pairs: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def point(module: Device, given: Mapping[str, Any]) -> Point:
+def point(module: Device, given: Mapping[str, Value]) -> Point:
     """The published design and setting with the given values, and how to calculate them."""
     table = parameters(module)
     given, notes = from_files(module, given)
@@ -160,7 +169,7 @@ def point(module: Device, given: Mapping[str, Any]) -> Point:
     return point
 
 
-def layout(module: Device, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+def layout(module: Device, given: Mapping[str, Value]) -> tuple[Fields | None, dict[str, Value]]:
     """The layout of a drawing with the given values, and the words that are none of its fields.
 
     None for a device without one.
@@ -176,7 +185,7 @@ def layout(module: Device, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any
     return module.Layout(**own), rest
 
 
-def check_ranges(module: Device, design: Any, setting: Any) -> None:
+def check_ranges(module: Device, design: Fields, setting: Fields) -> None:
     """`BadInput` with status out_of_range for values outside what the model allows."""
     try:
         # A device may know contradictions beside the ranges.
@@ -185,7 +194,9 @@ def check_ranges(module: Device, design: Any, setting: Any) -> None:
         raise BadInput(str(complaint), "out_of_range") from None
 
 
-def refusal(module: Device, complaint: ValueError, numerics: Mapping[str, Any]) -> BadInput | None:
+def refusal(
+    module: Device, complaint: ValueError, numerics: Mapping[str, Value]
+) -> BadInput | None:
     """What a device says about its input or one of the `NUMERICS`, of which it is the judge, as `BadInput`.
 
     A device's complaint begins with its name. Any other ValueError from a calculation is a fault of the program.
@@ -197,25 +208,13 @@ def refusal(module: Device, complaint: ValueError, numerics: Mapping[str, Any]) 
     return None
 
 
-def file_points(path: Path) -> list[Mapping[str, Any] | BadInput]:
-    """One point a line, each a JSON object. A line that is none is a `BadInput` in its place.
-
-    The file is UTF-8, as JSON is, and a line ends at \\n and nothing else.
-    """
-    try:
-        lines = path.read_bytes().decode("utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise BadInput(f"Cannot read points from {path}: {problem}.") from None
-    return [_file_point(number, line) for number, line in enumerate(lines, 1) if line.strip()]
-
-
 def is_vector(module: Device, key: str) -> bool:
     """Whether a parameter is always several numbers."""
     known = parameters(module).get(key)
     return known is not None and () not in known.shapes
 
 
-def axis(module: Device, key: str, text: str) -> np.ndarray | list[Any]:
+def axis(module: Device, key: str, text: str) -> np.ndarray | list[Value]:
     """Values of one word of a sweep: `start:stop:count`, a list with commas, or a single value."""
     if key in module.aliases:
         raise BadInput(f"{key} takes one value; give several to {module.aliases[key].of}.")
@@ -242,7 +241,7 @@ def axis(module: Device, key: str, text: str) -> np.ndarray | list[Any]:
     return np.array(values) if numbers else values
 
 
-def one_number(known: Parameter, value: Any, entry: int = 0) -> float:
+def one_number(known: Parameter, value: Value, entry: int = 0) -> float:
     """One finite number for a field, or for one entry of it, in SI: from a number, or from text as `20um`."""
     own = known.unit.split(", ")
     own = own[entry % len(own)]
@@ -252,7 +251,7 @@ def one_number(known: Parameter, value: Any, entry: int = 0) -> float:
         found = in_si(value, own) if isinstance(value, str) else float(value)
     except UnitError as problem:
         raise BadInput(
-            f"{known.name} = {value} is not allowed: {problem}. The default is {known.default}."
+            f"{known.name} = {value} is not allowed: {problem}. The default is {known.usual}."
         ) from None
     except (TypeError, ValueError, OverflowError):
         several = isinstance(value, list | tuple) or (isinstance(value, str) and "," in value)
@@ -260,43 +259,17 @@ def one_number(known: Parameter, value: Any, entry: int = 0) -> float:
         raise BadInput(
             f"{known.name} = {value} is not allowed; it has to be one number{unit}"
             f"{', not a vector' if several else ''}: {range_text(known)}. "
-            f"The default is {known.default}."
+            f"The default is {known.usual}."
         ) from None
     if not math.isfinite(found):
         raise BadInput(
             f"{known.name} = {value} is not allowed; it has to be finite: {range_text(known)}. "
-            f"The default is {known.default}."
+            f"The default is {known.usual}."
         )
     return found
 
 
-def _file_point(number: int, line: str) -> Mapping[str, Any] | BadInput:
-    try:
-        found = json.loads(line, object_pairs_hook=_once)
-    except BadInput as problem:
-        return BadInput(f"Line {number}: {problem}")
-    except json.JSONDecodeError as problem:
-        return BadInput(f"Line {number} is not JSON: {problem}.")
-    except RecursionError:
-        return BadInput(f"Line {number} has more brackets inside each other than any value here.")
-    except ValueError:  # Python refuses to read whole numbers of thousands of digits
-        return BadInput(f"Line {number} has a number with too many digits; write it as 1e300.")
-    if not isinstance(found, dict):
-        return BadInput(f"Line {number} is not an object of key: value, it is {line.strip()[:40]}.")
-    return found
-
-
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object, each of whose keys is there once."""
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise BadInput(f"{key} is given twice, as {found[key]} and as {value}.")
-        found[key] = value
-    return found
-
-
-def _built(module: Device, values: Mapping[str, Any]) -> tuple[Any, Any]:
+def _built(module: Device, values: Mapping[str, Value]) -> tuple[Fields, Fields]:
     own = describe(module.Design)
     design = {key: value for key, value in values.items() if key in own}
     setting = {key: value for key, value in values.items() if key not in own}
@@ -328,8 +301,8 @@ def _known(key: str, table: Mapping[str, Parameter]) -> Parameter:
 
 
 def _with_entries(
-    module: Device, design: Any, setting: Any, entries: Mapping[str, float]
-) -> tuple[Any, Any]:
+    module: Device, design: Fields, setting: Fields, entries: Mapping[str, float]
+) -> tuple[Fields, Fields]:
     for key in entries:
         name, entry = entry_of(key)
         value = get(design, setting, name)
@@ -342,7 +315,7 @@ def _with_entries(
     return put(design, setting, entries) if entries else (design, setting)
 
 
-def _by_alias(module: Device, key: str, value: Any, given: Mapping[str, Any]) -> float:
+def _by_alias(module: Device, key: str, value: Value, given: Mapping[str, Value]) -> float:
     """The number that an alias is given, in SI."""
     alias = module.aliases[key]
     if alias.of in given:
@@ -355,15 +328,15 @@ def _by_alias(module: Device, key: str, value: Any, given: Mapping[str, Any]) ->
 def cautions(module: Device, point: Point, keys: Iterable[str] = ()) -> list[str]:
     """What to know about parameters that differ from the published ones, or that `keys` names."""
     published = (module.published_design(), module.published_setting())
-    told: dict[str, list[str]] = {}
+    by_reason: dict[str, list[str]] = {}
     for name, why in module.cautions.items():
         own = get(point.design, point.setting, name)
         if name in keys or not np.array_equal(np.asarray(own), np.asarray(get(*published, name))):
-            told.setdefault(why, []).append(name)
-    return [f"{', '.join(names)}: {why}." for why, names in told.items()]
+            by_reason.setdefault(why, []).append(name)
+    return [f"{', '.join(names)}: {why}." for why, names in by_reason.items()]
 
 
-def _value(module: Device, known: Parameter, value: Any) -> Any:
+def _value(module: Device, known: Parameter, value: Value) -> Value:
     """A number, word, vector or None for a field, from text or from JSON."""
     if value is None or value == "None":
         if not known.optional:
@@ -384,12 +357,12 @@ def _value(module: Device, known: Parameter, value: Any) -> Any:
     return int(number)
 
 
-def _array(known: Parameter, value: Any) -> Any:
+def _array(known: Parameter, value: Value) -> Value:
     """Numbers in one of the shapes that are allowed, from `1,2,3`, rows `1,2;3,4`, or lists of JSON.
 
     A plain list may stand for a table of known size, row by row.
     """
-    rows: Any = value
+    rows: Value = value
     if isinstance(value, str):
         lists = [row.split(",") for row in value.split(";")]
         if last_alone_has_unit([part for row in lists for part in row]):
@@ -423,7 +396,7 @@ def _array(known: Parameter, value: Any) -> Any:
     )
 
 
-def _numeric(module: Device, key: str, value: Any) -> Any:
+def _numeric(module: Device, key: str, value: Value) -> Value:
     """`method` as it is, `steps` as a whole number; the device judges both, if it has them."""
     choices = {"method": len(module.methods) > 1, "steps": module.methods[0].steps is not None}
     if not choices[key]:

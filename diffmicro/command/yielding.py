@@ -1,16 +1,21 @@
 """`optimize --yield`: a search whose parts are counted, as plain values and in lines."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
+from diffmicro._json import Json, JsonObject
 from diffmicro.command.fabricating import common_of, scatter_of
 from diffmicro.command.surrounding import parts_plain, parts_text
 from diffmicro.command.words import BadInput
 from diffmicro.tolerance import Tolerance
 
 if TYPE_CHECKING:
-    from diffmicro.fabrication.buildable import Buildable
+    from diffmicro.fabrication.buildable import Buildable, Deviating
+    from diffmicro.process import Process
 
 
 class Fabrication(NamedTuple):
@@ -20,24 +25,39 @@ class Fabrication(NamedTuple):
     scatter: Sequence[str] = ()
     common: Sequence[str] = ()
 
-    def deviating(self, device: Device) -> tuple[Tolerance, ...] | None:
-        """How parts deviate; None: by the process of the device."""
+    def deviating(
+        self, device: Device, process: "Process | None" = None, layout: PyTree = None
+    ) -> "Deviating | None":
+        """How parts deviate; None: by the process of the device. process: where parts are counted, the scatter of
+        its etch is a cause too."""
         if self.good is not None and not 0 < self.good < 1:
             raise BadInput(f"--yield {self.good:g}: it has to be between 0 and 1, as in 0.95.")
         said = [scatter_of(device, text) for text in self.scatter]
         said += [common_of(device, text) for text in self.common]
-        if self.good is not None and not said and not device.process:
+        etched = process if self.good is not None and process and process.scatters else None
+        if self.good is not None and not said and not etched and not device.process:
             raise BadInput(
                 f"--yield: {device.name} has no process of its own; give --scatter key=2%."
             )
+        if etched:
+            return partial(_with_etch, said, device, etched, layout)
         return tuple(said) or None
+
+
+def _with_etch(
+    said: Sequence[Tolerance], device: Device, process: "Process", layout: PyTree, design: PyTree
+) -> tuple[Tolerance, ...]:
+    """What was said, and the scatter of the etch at a design."""
+    from diffmicro.process import etch_tolerances
+
+    return (*said, *etch_tolerances(device, process, design, layout))
 
 
 DEFAULT = Fabrication()
 """No yield is wanted, and parts deviate by the process of the device."""
 
 
-def yield_plain(found: "Buildable") -> dict[str, Any]:
+def yield_plain(found: "Buildable") -> JsonObject:
     """What a result says beside its last search."""
     rounds = [
         {
@@ -71,18 +91,20 @@ def yield_plain(found: "Buildable") -> dict[str, Any]:
     }
 
 
-def yield_text(found: Mapping[str, Any], objective: str) -> list[str]:
+def yield_text(device: Device, found: Mapping[str, Json], objective: str) -> list[str]:
     """The rounds in lines."""
+    from diffmicro.design.shown import show, with_units
+
     lines = []
     for number, one in enumerate(found["rounds"], 1):
         kept = ", ".join(
-            f"{limit} by {known['reserve']:.4g} ({known['by']})"
+            f"{with_units(device, limit)} by {show(device, limit.split()[0], known['reserve'], 4)} ({known['by']})"
             for limit, known in one["reserves"].items()
             if known["reserve"]
         )
         mark = "*" if number == found["round"] else " "
         lines.append(
-            f"{mark} round {number}: {objective} {one['objective']:.6g}, good parts "
+            f"{mark} round {number}: {objective} {show(device, objective, one['objective'], 6)}, good parts "
             f"{parts_text(one['parts'])}" + (f"; kept {kept}" if kept else "")
         )
     return lines

@@ -6,7 +6,7 @@
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -16,7 +16,7 @@ from diffmicro.design.points import Point, points_problem
 from diffmicro.design.problem import Constraint, Objective, Problem, Quantity, Variable
 from diffmicro.design.ruled import ruled_problem
 from diffmicro.devices import as_device
-from diffmicro.parameters import check, get
+from diffmicro.parameters import Fields, Value, check, get
 from diffmicro.process.values import Process
 
 
@@ -26,13 +26,13 @@ def device_problem(
     objective: Objective,
     constraints: Sequence[Constraint] = (),
     *,
-    design: Any = None,
-    setting: Any = None,
-    tied: Mapping[str, Callable[[Mapping[str, Any]], Any]] | None = None,
+    design: Fields | None = None,
+    setting: Fields | None = None,
+    tied: Mapping[str, Callable[[Mapping[str, Value]], Value]] | None = None,
     quantities: Mapping[str, Quantity] | None = None,
     process: Process | None = None,
-    layout: Any = None,
-    **numerics: Any,
+    layout: Fields | None = None,
+    **numerics: Value,
 ) -> Problem:
     """The problem of choosing the `free` fields (name -> bounds) of a device's Design and Setting.
 
@@ -42,8 +42,7 @@ def device_problem(
     It starts from `design` and `setting`, the published ones by default. `numerics` go to `respond`.
     """
     device = as_device(device)
-    design = device.published_design() if design is None else design
-    setting = device.published_setting() if setting is None else setting
+    design, setting = device.point(design, setting)
     check("device_problem", design, setting)
     tied = dict(tied or {})
     variables: list[Variable] = []
@@ -62,7 +61,7 @@ def device_problem(
     for name in device.cautions.keys() & (placed.keys() | tied.keys()):
         warnings.warn(f"device_problem: {name}: {device.cautions[name]}", stacklevel=2)
 
-    def place(x: Mapping[str, Any]) -> dict[str, Any]:
+    def place(x: Mapping[str, Value]) -> dict[str, Value]:
         found = {}
         for name, parts in placed.items():
             value = jnp.asarray(_get(design, setting, name), float)
@@ -90,7 +89,7 @@ class Entry(NamedTuple):
     value: float
 
 
-def entries(device: Device, design: Any, setting: Any, text: str) -> list[Entry]:
+def entries(device: Device, design: Fields, setting: Fields, text: str) -> list[Entry]:
     """What `hinge` (each entry), `hinge[3]` (one), `hinge[:]` (one number for all) stand for."""
     name, chosen = _field_of(device, text)
     value = np.asarray(_get(design, setting, name), float)
@@ -112,7 +111,7 @@ def _field_of(device: Device, text: str) -> tuple[str, str | None]:
     return found[1], found[2]
 
 
-def _get(design: Any, setting: Any, name: str) -> Any:
+def _get(design: Fields, setting: Fields, name: str) -> Value:
     value = get(design, setting, name)
     if value is None:
         raise ValueError(f"device_problem: {name} has no value here to start from; give it one.")

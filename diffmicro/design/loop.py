@@ -7,7 +7,7 @@
 | `optax` | smooth responses without constraints, by any optax optimizer (L-BFGS by default), from several starts |
 | `climb` | responses with cliffs and branches, as impacts make them |
 | `cma` | responses without a gradient to trust (package `cma`) |
-| `auto` | looks at the certificates of a few points and chooses one of them, and says so |
+| `auto` | chooses one of them by the certificates of a few points, and says so |
 """
 
 import json
@@ -18,11 +18,12 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from diffmicro._files import replace
+from diffmicro._json import Json, JsonObject
 from diffmicro.design.climb import climb
 from diffmicro.design.ending import CONFIRM, Ending, end
 from diffmicro.design.evolution import evolve
@@ -31,8 +32,11 @@ from diffmicro.design.result import Result
 from diffmicro.design.run import Folder, Run
 from diffmicro.design.searches import Outcome, descend, slsqp, sqp
 from diffmicro.design.starts import Starts, evenly
-from diffmicro.parameters import whole_number
+from diffmicro.parameters import Value, whole_number
 from diffmicro.reasons import VERDICTS
+
+if TYPE_CHECKING:
+    import optax
 
 METHODS: Mapping[str, Callable[..., Outcome]] = {
     "sqp": sqp,
@@ -57,7 +61,7 @@ GONE = {"lagrangian": "sqp, which keeps constraints better, or optax for an opti
 
 def optimize_design(
     problem: Problem,
-    optimizer: Any = None,
+    optimizer: "optax.GradientTransformation | None" = None,
     *,
     method: str = "auto",
     budget: int = 148,
@@ -65,8 +69,8 @@ def optimize_design(
     progress: bool = True,
     out: Path | None = None,
     resume: bool = False,
-    watch: Callable[[int], Any] | None = None,
-    **options: Any,
+    watch: Callable[[int], object] | None = None,
+    **options: Value,
 ) -> Result:
     """The best feasible design found with `budget` evaluations.
 
@@ -125,7 +129,7 @@ def optimize_design(
     return result
 
 
-def _folder(out: Path | None, config: Mapping[str, Any], resume: bool) -> Folder | None:
+def _folder(out: Path | None, config: Mapping[str, Json], resume: bool) -> Folder | None:
     """Where the run is kept, if it is."""
     if resume and out is None:
         raise ValueError("optimize_design: resume needs the folder of the run, `out`.")
@@ -145,7 +149,7 @@ def _options(method: str) -> set[str]:
     return {name for function in methods for name in list(signature(function).parameters)[2:]}
 
 
-def _check_options(method: str, options: Mapping[str, Any]) -> None:
+def _check_options(method: str, options: Mapping[str, Value]) -> None:
     """Raise ValueError for a method that is not there, or an option that it does not have."""
     if method in GONE:
         raise ValueError(f"optimize_design: the method {method} is gone. Use {GONE[method]}.")
@@ -185,7 +189,7 @@ def _chosen(run: Run) -> tuple[str, str]:
     return "sqp", f"sqp, as {why}: "
 
 
-def _constraints(problem: Problem, found: Ending) -> dict[str, dict[str, Any]]:
+def _constraints(problem: Problem, found: Ending) -> dict[str, JsonObject]:
     """What each constraint has left, and its multiplier in units of the response over its own."""
     shown = {}
     for constraint, multiplier in zip(problem.constraints, found.limits.constraints, strict=True):
@@ -203,7 +207,7 @@ def _constraints(problem: Problem, found: Ending) -> dict[str, dict[str, Any]]:
     return shown
 
 
-def _bounds(problem: Problem, found: Ending) -> dict[str, dict[str, Any]]:
+def _bounds(problem: Problem, found: Ending) -> dict[str, JsonObject]:
     """Variables that stand at a bound which holds them, and its multiplier."""
     bounds = {}
     for i, variable in enumerate(problem.variables):
@@ -218,7 +222,7 @@ def _bounds(problem: Problem, found: Ending) -> dict[str, dict[str, Any]]:
     return bounds
 
 
-def _of_starts(problem: Problem, starts: Starts | None) -> dict[str, Any]:
+def _of_starts(problem: Problem, starts: Starts | None) -> JsonObject:
     """What a search from several starts saw: local optima, best first, and how sure it is of them."""
     if starts is None:
         return {"optima": (), "starts": 0, "unseen": None}

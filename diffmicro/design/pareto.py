@@ -9,14 +9,14 @@ a front may jump between local optima; the better of both counts. `hypervolume` 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from diffmicro.design.loop import optimize_design
 from diffmicro.design.problem import Constraint, Objective, Problem
 from diffmicro.design.result import Result
-from diffmicro.parameters import whole_number
+from diffmicro.parameters import Value, whole_number
 
 SHORT = 1e-4
 """Share of the range by which the last limit stays inside the end."""
@@ -60,7 +60,7 @@ def pareto_front(
     points: int = 8,
     budget: int = 100,
     progress: bool = False,
-    **options: Any,
+    **options: Value,
 ) -> Front:
     """The front of two objectives; `problem` makes the problem of one of them with added constraints.
 

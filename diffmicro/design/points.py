@@ -7,17 +7,18 @@ several, make one problem: two robots in one field, one robot under two drives.
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
-from diffmicro._json import plain
+from diffmicro._json import JsonObject, plain
 from diffmicro.boundary.margin import Margin, margin, margin_key, measured
-from diffmicro.certificate import certificate_words, value_and_gradient, verdict_word
+from diffmicro.certificate import Certificate, certificate_words, value_and_gradient, verdict_word
 from diffmicro.design.problem import (
     Constraint,
     Finished,
@@ -29,7 +30,7 @@ from diffmicro.design.problem import (
     responses_of,
 )
 from diffmicro.devices import written
-from diffmicro.parameters import as_arrays, describe, get, put
+from diffmicro.parameters import Fields, Value, as_arrays, describe, get, put
 from diffmicro.results import FAILURES, RESULTS, NoResult, code, word
 
 
@@ -42,16 +43,16 @@ class Point(NamedTuple):
     """
 
     device: Device
-    design: Any
-    setting: Any
-    place: Callable[[Mapping[str, Any]], dict[str, Any]]
+    design: Fields
+    setting: Fields
+    place: Callable[[Mapping[str, Value]], dict[str, Value]]
     label: str = ""
     allowed: tuple[str, ...] = ("ok",)
 
     def name(self, response: str) -> str:
         return f"{self.label}.{response}" if self.label else response
 
-    def at(self, x: Mapping[str, Any]) -> tuple[Any, Any]:
+    def at(self, x: Mapping[str, Value]) -> tuple[Fields, Fields]:
         """Design and setting for values of the variables."""
         return put(self.design, self.setting, self.place(x))
 
@@ -62,7 +63,7 @@ def points_problem(
     objective: Objective,
     constraints: Sequence[Constraint] = (),
     quantities: Mapping[str, Quantity] | None = None,
-    **numerics: Any,
+    **numerics: Value,
 ) -> Problem:
     """A problem about one or several operating points, of one device or of several."""
     quantities = dict(quantities or {})
@@ -107,7 +108,7 @@ def points_problem(
 class _Points:
     """How a problem about points is evaluated.
 
-    names: of the variables. asked: each point with the responses it is asked for. wanted: names in objective and
+    names: of the variables. asked: each point with the responses needed of it. wanted: names in objective and
     constraints. needed: responses behind them. about_objective: responses behind the objective.
     """
 
@@ -117,9 +118,9 @@ class _Points:
     needed: tuple[str, ...]
     about_objective: frozenset[str]
     quantities: Mapping[str, Quantity]
-    numerics: Mapping[str, Any]
+    numerics: Mapping[str, Value]
 
-    def combine(self, at: Mapping[str, Any]) -> Array:
+    def combine(self, at: Mapping[str, Value]) -> Array:
         """The wanted values, of the responses' values."""
         found = []
         for name in self.wanted:
@@ -131,12 +132,12 @@ class _Points:
     # Small compiled pieces around the big one, which the report uses too.
 
     @cached_property
-    def _combined(self) -> Callable[[Any], tuple[Array, Any]]:
+    def _combined(self) -> Callable[..., tuple[Array, PyTree]]:
         """The wanted values and their derivatives by the responses."""
         return jax.jit(lambda value: (self.combine(value), jax.jacfwd(self.combine)(value)))
 
     @cached_property
-    def _moves(self) -> list[Callable[[Any], Any]]:
+    def _moves(self) -> list[Callable[[Value], Value]]:
         """Derivatives of each point's fields by the variables."""
         return [jax.jit(jax.jacfwd(point.place)) for point, _ in self.asked]
 
@@ -176,8 +177,12 @@ class _Points:
         )
 
     def _answers(
-        self, point: Point, fields: tuple[str, ...], names: tuple[str, ...], chosen: tuple[Any, Any]
-    ) -> tuple[dict, dict, dict, Any]:
+        self,
+        point: Point,
+        fields: tuple[str, ...],
+        names: tuple[str, ...],
+        chosen: tuple[Fields, Fields],
+    ) -> tuple[dict, dict, dict, PyTree]:
         """Values and gradients of responses and margins, certificates of the responses, and the response."""
         responses = tuple(name for name in names if margin_key(name) is None)
         asked = responses or tuple(point.device.responses)[:1]
@@ -254,16 +259,16 @@ def _compiled(
 
 
 UNJUDGED = -1
-"""Code of a verdict that was not asked for: margins are checked by `boundaries`."""
+"""Code of no verdict: margins are checked by `boundaries`."""
 
 
 def _margin(
     point: Point,
-    chosen: tuple[Any, Any],
+    chosen: tuple[Fields, Fields],
     key: str,
     fields: tuple[str, ...],
-    response: Any,
-    numerics: Mapping[str, Any],
+    response: PyTree,
+    numerics: Mapping[str, Value],
 ) -> Margin:
     """The margin of the motion that was found; NaN where there is none, or none that has derivatives."""
     try:
@@ -273,12 +278,12 @@ def _margin(
         return Margin(np.nan, slopes, None)
 
 
-def _usable(response: Any) -> Array:
+def _usable(response: PyTree) -> Array:
     codes = jnp.array([int(code(getattr(RESULTS, name))) for name in FAILURES])
     return ~jnp.any(code(response.result) == codes)
 
 
-def _worse(certificate: Any, known: dict[str, Any]) -> bool:
+def _worse(certificate: Certificate, known: JsonObject) -> bool:
     order = ("certified", "uncertified", "refused")
     return not known or order.index(verdict_word(certificate)) > order.index(known["verdict"])
 
@@ -299,5 +304,5 @@ def _check_names(points: Sequence[Point], asked: Sequence[tuple], needed: Sequen
     for point, responses in asked:
         if not responses:
             raise ValueError(
-                f"design: nothing is asked of the point {point.label!r}; leave it out."
+                f"design: no response is needed of the point {point.label!r}; leave it out."
             )

@@ -12,12 +12,17 @@ several.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jaxtyping import PyTree
+
+from diffmicro._device import Device
+from diffmicro._json import Json, JsonObject
+from diffmicro.parameters import Fields, Value
 
 FEASIBLE = 1e-6
 """Share of a bound by which a constraint may be missed: what solvers and rounding leave."""
@@ -76,7 +81,7 @@ class Objective:
         if (self.goal == "target") != (self.target is not None):
             raise ValueError("objective: give `target` with the goal target, and only with it.")
 
-    def gain(self, value: Any) -> Any:
+    def gain(self, value: Value) -> Value:
         """Larger is better."""
         if self.goal == "target":
             return -((value - self.target) ** 2)
@@ -102,11 +107,11 @@ class Constraint:
                 "<= and the bound a finite number."
             )
 
-    def slack(self, value: Any) -> Any:
+    def slack(self, value: Value) -> Value:
         """At least zero where the constraint holds."""
         return value - self.bound if self.sense == ">=" else self.bound - value
 
-    def price(self, multiplier: float) -> dict[str, Any]:
+    def price(self, multiplier: float) -> JsonObject:
         """What else a result says of it, given the gain per unit of its bound."""
         del multiplier
         return {}
@@ -123,12 +128,12 @@ class Quantity:
     """
 
     responses: tuple[str, ...]
-    function: Callable[..., Any]
+    function: Callable[..., Array]
 
 
 class Step(NamedTuple):
     """Where a search stands after one iteration. objective: its gain. constraints: slack of each.
-    verdict: of its gradient; -1: none was asked for. reach: length of the next step in the box.
+    verdict: of its gradient; -1: there is none. reach: length of the next step in the box.
     """
 
     evaluations: int
@@ -141,6 +146,9 @@ class Step(NamedTuple):
     reach: float
 
 
+Numbers = PyTree
+
+
 class Sample(NamedTuple):
     """One evaluation, in arrays of JAX where it is made and of NumPy where it is used.
 
@@ -149,12 +157,12 @@ class Sample(NamedTuple):
     certificate; -1: none.
     """
 
-    objective: Any
-    gradient: Any
-    slacks: Any
-    slack_gradients: Any
-    usable: Any
-    verdict: Any
+    objective: Numbers
+    gradient: Numbers
+    slacks: Numbers
+    slack_gradients: Numbers
+    usable: Numbers
+    verdict: Numbers
 
 
 class Place(NamedTuple):
@@ -162,9 +170,9 @@ class Place(NamedTuple):
     that it may end with; the fields that the variables decide."""
 
     label: str
-    device: Any
-    design: Any
-    setting: Any
+    device: Device
+    design: Fields
+    setting: Fields
     allowed: tuple[str, ...] = ("ok",)
     fields: tuple[str, ...] = ()
 
@@ -190,9 +198,9 @@ class Problem:
     values: Callable[[dict[str, Array]], tuple[Array, Array]]
     finish: Callable[[dict[str, float]], "Finished"]
     batched: bool = True
-    about: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    about: Mapping[str, Json] = field(default_factory=dict, compare=False)
     under: Callable[[Sequence[Constraint]], "Problem"] | None = field(default=None, compare=False)
-    places: Callable[[Mapping[str, Any]], tuple["Place", ...]] = field(
+    places: Callable[[Mapping[str, Value]], tuple["Place", ...]] = field(
         default=lambda x: (), compare=False
     )
 
@@ -222,7 +230,7 @@ class Problem:
         """The objective's gain of a reported design."""
         return float(self.objective.gain(number(finished.response[self.objective.response])))
 
-    def step(self, u: Any, sample: "Sample", used: int, accepted: int, reach: float) -> Step:
+    def step(self, u: Numbers, sample: "Sample", used: int, accepted: int, reach: float) -> Step:
         """An entry of the history."""
         slacks = {str(c): float(s) for c, s in zip(self.constraints, sample.slacks, strict=True)}
         norm = float(np.linalg.norm(sample.gradient))
@@ -250,7 +258,7 @@ class Problem:
             return value * math.log(variable.high / variable.low)
         return variable.high - variable.low
 
-    def named(self, u: Any) -> dict[str, float]:
+    def named(self, u: Numbers) -> dict[str, float]:
         """Values by name, as Python floats."""
         return dict(zip(self.names, np.asarray(self.point(jnp.asarray(u))).tolist(), strict=True))
 
@@ -276,11 +284,11 @@ class Problem:
 class Finished(NamedTuple):
     """A design as it is reported: responses, status and certificate as plain Python values."""
 
-    design: dict[str, Any]
-    setting: dict[str, Any]
-    response: dict[str, Any]
+    design: JsonObject
+    setting: JsonObject
+    response: JsonObject
     status: str
-    certificate: dict[str, Any]
+    certificate: JsonObject
 
 
 def number(value: float | None) -> float:

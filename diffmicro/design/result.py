@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from diffmicro._json import Json, JsonObject
 from diffmicro.design.problem import Finished, Problem, Step
 
 
@@ -31,10 +31,10 @@ class Result:
     optimized: Finished
     start: dict[str, float]
     variables: dict[str, float]
-    constraints: dict[str, dict[str, Any]]
-    bounds: dict[str, dict[str, Any]]
+    constraints: dict[str, JsonObject]
+    bounds: dict[str, JsonObject]
     remainder: float
-    optima: tuple[dict[str, Any], ...]
+    optima: tuple[JsonObject, ...]
     starts: int
     unseen: float | None
     idle: tuple[str, ...]
@@ -42,17 +42,17 @@ class Result:
     certified: float
     evaluations: int
     seconds: float
-    surroundings: Mapping[str, Any] | None = None
+    surroundings: Mapping[str, Json] | None = None
 
     @property
     def feasible(self) -> bool:
         """Whether the design has a value and meets the constraints."""
         return not self.problem.missed(self.optimized)
 
-    def json(self, study: str) -> dict[str, Any]:
+    def json(self, study: str) -> JsonObject:
         """The object that a study prints."""
 
-        def side(finished: Finished, variables: dict[str, float]) -> dict[str, Any]:
+        def side(finished: Finished, variables: dict[str, float]) -> JsonObject:
             return {
                 "design": finished.design,
                 "setting": finished.setting,

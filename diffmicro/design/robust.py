@@ -11,16 +11,18 @@ that are not additive.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.scipy.special import ndtri
+from jax.typing import ArrayLike
 
+from diffmicro._types import Tree
 from diffmicro.design.problem import Finished, Problem, number, responses_of
 from diffmicro.design.starts import evenly
 from diffmicro.parameters import whole_number
@@ -38,7 +40,7 @@ class Deviations(NamedTuple):
     tolerances: tuple[Tolerance, ...]
     rows: np.ndarray
 
-    def at(self, x: dict[str, Array], row: Any) -> dict[str, Array]:
+    def at(self, x: dict[str, Array], row: Array | np.ndarray) -> dict[str, Array]:
         """The values of one deviating part."""
         moved = dict(x)
         for tolerance, deviation in zip(self.tolerances, row, strict=True):
@@ -49,7 +51,11 @@ class Deviations(NamedTuple):
 
 
 def deviations(
-    tolerances: Sequence[Tolerance], count: int, correlation: Any = None, *, draws: Any = None
+    tolerances: Sequence[Tolerance],
+    count: int,
+    correlation: ArrayLike | Sequence[Sequence[float]] | None = None,
+    *,
+    draws: ArrayLike | None = None,
 ) -> Deviations:
     """`count` quasi-random nodes (an even number), or as many as `draws` has rows of uniform numbers."""
     tolerances = tuple(tolerances)
@@ -92,7 +98,7 @@ def robust_problem(
     *,
     nodes: int = 16,
     quantile: float = 0.1,
-    correlation: Any = None,
+    correlation: ArrayLike | Sequence[Sequence[float]] | None = None,
     held: Sequence[str] = (),
 ) -> Problem:
     """The problem with objective and constraints as `measure` of deviating parts.
@@ -258,7 +264,7 @@ def spread(
     tolerances: Sequence[Tolerance],
     *,
     nodes: int = 256,
-    correlation: Any = None,
+    correlation: ArrayLike | Sequence[Sequence[float]] | None = None,
 ) -> Spread:
     """Scatter of the objective's response around a design, by nodes and by linearization.
 
@@ -315,7 +321,7 @@ def yield_estimate(
     at_least: float | None = None,
     count: int = 2000,
     seed: int = 0,
-    correlation: Any = None,
+    correlation: ArrayLike | Sequence[Sequence[float]] | None = None,
 ) -> Yield:
     """Share of random parts that keep the constraints, and whose gain is `at_least` so much.
 
@@ -339,7 +345,7 @@ def yield_estimate(
     return Yield(hits / count, *share_interval(hits, count), count)
 
 
-def _over(function: Any, rows: np.ndarray, batched: bool) -> Any:
+def _over(function: Callable[[Array], Tree], rows: np.ndarray, batched: bool) -> Tree:
     """`function` of each row, stacked: in chunks of lanes, or in turn where lanes are not worth it."""
     if not batched:
         return jax.tree.map(lambda *x: jnp.stack(x), *(function(jnp.asarray(row)) for row in rows))

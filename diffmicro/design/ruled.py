@@ -6,10 +6,9 @@ within the bounds keeps together are found before the search: the largest of all
 is made as small as it gets, and what is still missed there contradicts each other.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -17,10 +16,11 @@ import numpy as np
 from jax import Array
 
 from diffmicro._device import Device
+from diffmicro._json import JsonObject
 from diffmicro.design.points import Point
 from diffmicro.design.problem import FEASIBLE, Constraint, Finished, Problem, Variable
 from diffmicro.design.starts import evenly
-from diffmicro.parameters import as_arrays, describe, entry_of
+from diffmicro.parameters import Fields, Value, as_arrays, describe, entry_of
 from diffmicro.process import Limit, Process, features, kinds, limits
 from diffmicro.units import readable
 
@@ -35,12 +35,14 @@ class RuleConstraint(Constraint):
     rule: str = ""
     layer: str = ""
 
-    def price(self, multiplier: float) -> dict[str, Any]:
+    def price(self, multiplier: float) -> JsonObject:
         """Which rule it is, and the gain for one micrometer of it."""
         return {"rule": self.rule, "layer": self.layer, "per_um": 1e-6 * multiplier}
 
 
-def ruled_problem(problem: Problem, point: Point, process: Process, layout: Any = None) -> Problem:
+def ruled_problem(
+    problem: Problem, point: Point, process: Process, layout: Fields | None = None
+) -> Problem:
     """The problem with the rules of a process among its constraints; ValueError where they cannot be met.
 
     point: the operating point whose design is made. layout: what its drawing needs beside the design.
@@ -56,16 +58,30 @@ def ruled_problem(problem: Problem, point: Point, process: Process, layout: Any 
     moved = _kept_apart(device, made, bounds, problem.variables)
     _check_together(device, problem, made, moved)
     own = tuple(RuleConstraint(b.feature, b.sense, b.bound, b.rule, b.layer) for b in moved)
-    wrapped = _Ruled(problem, made, tuple(b.number for b in moved), tuple(b.feature for b in moved))
     fields = {n: getattr(layout, n) for n in describe(type(layout))}
-    return replace(
-        problem,
-        constraints=(*problem.constraints, *own),
-        evaluate=wrapped.evaluate,
-        values=wrapped.values,
-        finish=wrapped.finish,
-        about={**problem.about, "rules": process.plain(), "layout": fields},
-    )
+
+    def keeping(base: Problem) -> Problem:
+        """A problem about this point and the rules."""
+        stated = base.under
+        wrapped = _Ruled(
+            base, made, tuple(b.number for b in moved), tuple(b.feature for b in moved)
+        )
+        return replace(
+            base,
+            constraints=(*base.constraints, *own),
+            evaluate=wrapped.evaluate,
+            values=wrapped.values,
+            finish=wrapped.finish,
+            about={**base.about, "rules": process.plain(), "layout": fields},
+            under=None if stated is None else lambda given: keeping(stated(of_parts(given))),
+        )
+
+    return keeping(problem)
+
+
+def of_parts(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+    """The constraints that a part is judged by: rules of a process are about the drawing."""
+    return tuple(c for c in constraints if not isinstance(c, RuleConstraint))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +90,9 @@ class _Features:
 
     device: Device
     point: Point
-    layout: Any
+    layout: Fields | None
 
-    def at(self, x: Mapping[str, Any]) -> Array:
+    def at(self, x: Mapping[str, Value]) -> Array:
         design = as_arrays(self.point.at(x)[0])
         found = features(self.device, design, self.layout)
         return jnp.stack([jnp.asarray(feature.value, float) for feature in found])
@@ -91,7 +107,7 @@ class _Features:
 
         return jax.jit(lambda x: jax.jacfwd(twice, has_aux=True)(x)[::-1])
 
-    def table(self, x: Mapping[str, Any]) -> tuple[Array, Array]:
+    def table(self, x: Mapping[str, Value]) -> tuple[Array, Array]:
         """Values, and their derivatives with a column for each variable."""
         given = {name: jnp.asarray(value, float) for name, value in x.items()}
         values, slopes = self.with_slopes(given)

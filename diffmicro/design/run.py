@@ -18,7 +18,6 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile
 
 import jax
@@ -28,7 +27,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from diffmicro._files import Claim, Taken, replace
-from diffmicro.design.problem import Problem, Sample, Step
+from diffmicro._json import Json
+from diffmicro.design.problem import Numbers, Problem, Sample, Step
+from diffmicro.parameters import Value
 
 EVERY = 10
 """Evaluations between two checkpoints."""
@@ -49,7 +50,7 @@ class FolderRefused(ValueError):
 class Folder:
     """Where a run is kept: config.json, environment.json, history.csv, result.json, checkpoint.bin."""
 
-    def __init__(self, path: Path, config: Mapping[str, Any], resume: bool):
+    def __init__(self, path: Path, config: Mapping[str, Json], resume: bool):
         self.path = path
         known = path / "config.json"
         text = json.dumps(config, indent=1, sort_keys=True, default=plain) + "\n"
@@ -149,7 +150,7 @@ class Run:
         budget: int,
         progress: bool = False,
         folder: Folder | None = None,
-        watch: Callable[[int], Any] | None = None,
+        watch: Callable[[int], object] | None = None,
     ):
         self.watch = watch
         self.problem, self.budget, self.folder = problem, budget, folder
@@ -250,7 +251,7 @@ def compiled(problem: Problem) -> Callable[[np.ndarray], Sample]:
 def compiled_values(problem: Problem) -> Callable[[np.ndarray], Sample]:
     """The values of some trials without gradients, compiled once for a problem."""
 
-    def sample(u: Any) -> Sample:
+    def sample(u: Numbers) -> Sample:
         x = dict(zip(problem.names, problem.point(u), strict=True))
         values, usable = problem.values(x)
         slacks = [c.slack(values[1 + i]) for i, c in enumerate(problem.constraints)]
@@ -285,7 +286,7 @@ def history_csv(history: list[Step]) -> str:
     return text.getvalue()
 
 
-def plain(value: Any) -> Any:
+def plain(value: Value) -> Json:
     """What JSON has for a value of a configuration: lists for arrays, the name for what is neither."""
     return np.asarray(value).tolist() if isinstance(value, np.ndarray | jax.Array) else str(value)
 

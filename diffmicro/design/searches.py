@@ -7,12 +7,13 @@ an optimum that is known, and begins another until `starts` says that they are e
 
 from collections.abc import Callable, Generator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jaxtyping import PyTree
 
 from diffmicro.design.problem import Problem, Sample
 from diffmicro.design.run import Run, Spent
@@ -149,7 +150,7 @@ def _sqp_steps(constraints: int, tolerance: float) -> Callable:
     """The next trial and state after a sample, compiled once."""
     optimizer = sqp_transformation(constraints, tolerance=tolerance)
 
-    def step(sample: Sample, state: Any, u: jax.Array) -> tuple[jax.Array, Any]:
+    def step(sample: Sample, state: PyTree, u: jax.Array) -> tuple[jax.Array, PyTree]:
         moves, state = optimizer.update(
             -sample.gradient,
             state,

@@ -13,15 +13,18 @@ The state is a pytree of arrays: vmap it over starts, keep it, chain it. Left ou
 derivatives.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax
 from jax import Array
 from jax.flatten_util import ravel_pytree
+from jax.typing import ArrayLike
+from jaxtyping import PyTree
 
 from diffmicro.design.quadratic import solve_quadratic, times
+from diffmicro.parameters import Value
 
 ACCEPT, GOOD = 1e-4, 0.75
 """Shares of the promised improvement from which a trial is accepted, and the trust region grows."""
@@ -30,7 +33,7 @@ FIRST = 0.3
 """Curvature at first, in units of the gradient over the box: a step reaches far, but not everywhere."""
 
 PART = 0.8
-"""Share of what a step can mend of a violation that it is asked to mend, where it cannot mend all."""
+"""Share of what a step can mend of a violation that it has to mend, where it cannot mend all."""
 
 CREDIBLE = 100.0
 """Multiplier, in units of the gradient over the limit's, beyond which it is no price but a contradiction."""
@@ -74,8 +77,8 @@ class SQPState(NamedTuple):
 def sqp(
     constraints: int = 0,
     *,
-    lower: Any = 0.0,
-    upper: Any = 1.0,
+    lower: ArrayLike = 0.0,
+    upper: ArrayLike = 1.0,
     radius: float = 1.0,
     tolerance: float = 1e-7,
 ) -> optax.GradientTransformationExtraArgs:
@@ -89,7 +92,7 @@ def sqp(
     def bounds(flat: Array) -> tuple[Array, ...]:
         return tuple(jnp.broadcast_to(ravel_pytree(b)[0], flat.shape) for b in (lower, upper))
 
-    def init(u: Any) -> SQPState:
+    def init(u: PyTree) -> SQPState:
         flat, _ = ravel_pytree(u)
         low, high = bounds(flat)
         unit = jnp.where(jnp.isfinite(high - low), high - low, jnp.maximum(jnp.abs(flat), 1.0))
@@ -108,16 +111,16 @@ def sqp(
         )
 
     def update(
-        gradient: Any,
+        gradient: PyTree,
         state: SQPState,
-        u: Any,
+        u: PyTree,
         *,
-        value: Any,
-        slacks: Any = None,
-        jacobian: Any = None,
-        usable: Any = True,
-        **_: Any,
-    ) -> tuple[Any, SQPState]:
+        value: Value,
+        slacks: ArrayLike | None = None,
+        jacobian: ArrayLike | None = None,
+        usable: ArrayLike = True,
+        **_: object,
+    ) -> tuple[PyTree, SQPState]:
         flat, unravel = ravel_pytree(u)
         slope = ravel_pytree(gradient)[0] * state.unit
         new = state.best._replace(u=flat / state.unit, value=jnp.asarray(value), gradient=slope)

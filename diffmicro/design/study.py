@@ -6,12 +6,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
+from diffmicro._json import Json, JsonObject
 from diffmicro.design.loop import optimize_design
 from diffmicro.design.problem import Problem
 from diffmicro.design.result import Result
 from diffmicro.design.search import random_search
+from diffmicro.parameters import Value
 
 SHOWN = 3
 """Optima that the summary lists."""
@@ -30,9 +31,9 @@ class Study:
 
     name: str
     problem: Callable[[], Problem]
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Value] = field(default_factory=dict)
     random_designs: int = 0
-    draw: Callable[[Result, Path], Any] | None = None
+    draw: Callable[[Result, Path], object] | None = None
     show: Mapping[str, tuple[float, str]] = field(default_factory=dict)
 
 
@@ -42,9 +43,9 @@ def run_study(
     out: Path | None = None,
     progress: bool = True,
     resume: bool = False,
-    around: Callable[[Result], Mapping[str, Any] | None] | None = None,
-    **changed: Any,
-) -> dict[str, Any]:
+    around: Callable[[Result], Mapping[str, Json] | None] | None = None,
+    **changed: Value,
+) -> JsonObject:
     """Solve, look around the optimum, compare with random designs, draw.
 
     around: what lies around the optimum, in plain values. `changed` replaces options, or `random_designs`.
@@ -70,7 +71,7 @@ def run_study(
     return found
 
 
-def summary(study: Study, found: Mapping[str, Any]) -> str:
+def summary(study: Study, found: Mapping[str, Json]) -> str:
     """The result in a few lines."""
     rows = [f"{'':30}{'published':>14}{'optimized':>14}"]
     sides = [found["published"], found["optimized"]]
@@ -110,7 +111,7 @@ def summary(study: Study, found: Mapping[str, Any]) -> str:
     return "\n".join(rows)
 
 
-def _row(name: str, values: list[Any], shown: tuple[float, str]) -> str:
+def _row(name: str, values: list[float], shown: tuple[float, str]) -> str:
     factor, unit = shown
     numbers = "".join(
         f"{'-':>14}" if value is None else f"{factor * value:>14.5g}" for value in values

@@ -1,7 +1,5 @@
 """The geometry of a device's design, checked: parts of one layer keep apart, and no contour crosses itself."""
 
-from typing import Any
-
 import jax
 import numpy as np
 
@@ -9,14 +7,17 @@ from diffmicro._device import Device, hooked
 from diffmicro.devices import as_device
 from diffmicro.drawing.etching import drawn
 from diffmicro.drawing.overlaps import check_overlaps
-from diffmicro.parameters import check, is_traced
+from diffmicro.parameters import Fields, check, is_traced
 from diffmicro.process.values import Process
 from diffmicro.rules import check_point
 from diffmicro.shapes import Geometry
 
 
 def geometry(
-    device: Device | str, design: Any = None, layout: Any = None, process: Process | None = None
+    device: Device | str,
+    design: Fields | None = None,
+    layout: Fields | None = None,
+    process: Process | None = None,
 ) -> Geometry:
     """What a design looks like, in SI; differentiable. layout: what the drawing needs beside it, see `Device`.
 

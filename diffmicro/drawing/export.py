@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from diffmicro._device import Device
 from diffmicro.devices import as_device
@@ -12,6 +11,7 @@ from diffmicro.drawing.device import geometry
 from diffmicro.drawing.masks import write_gds
 from diffmicro.drawing.meshes import write_stl
 from diffmicro.drawing.polylines import write_dxf
+from diffmicro.parameters import Fields
 from diffmicro.process.values import Process
 from diffmicro.shapes import Geometry
 
@@ -28,8 +28,8 @@ GRID = 1e-10
 def draw(
     device: Device | str,
     path: Path | str,
-    design: Any = None,
-    layout: Any = None,
+    design: Fields | None = None,
+    layout: Fields | None = None,
     *,
     tolerance: float | None = None,
     grid: float = GRID,
@@ -49,7 +49,7 @@ def draw(
         if not 1e-12 <= size <= 1e-3:
             raise ValueError(f"{name} = {size} m is not allowed; it has to be from 1 pm to 1 mm.")
     found = geometry(device, design, layout, process)
-    write: dict[str, Callable[[Path], Any]] = {
+    write: dict[str, Callable[[Path], object]] = {
         ".gds": lambda to: write_gds(found, to, device.name, tolerance=tolerance, grid=grid),
         ".dxf": lambda to: write_dxf(found, to),
         ".stl": lambda to: write_stl(found, to, tolerance=tolerance),

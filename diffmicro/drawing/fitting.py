@@ -9,7 +9,7 @@ the values. Left out: heights, which a plan does not show.
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -17,13 +17,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
 from diffmicro.devices import as_device
 from diffmicro.drawing.device import geometry
 from diffmicro.drawing.flat import Part, flat_parts
 from diffmicro.drawing.reading import Shape, read_shapes
-from diffmicro.parameters import describe, put
+from diffmicro.parameters import Fields, Value, describe, put
 from diffmicro.process.values import Process
 from diffmicro.shapes import Contour
 from diffmicro.shapes.contour import arc_of
@@ -37,7 +38,7 @@ FARTHEST = 0.2
 """Largest relative change of a value in one iteration."""
 
 CLOSE = 1e-6
-"""Least size of a singular value over the largest, for values that are told apart."""
+"""Least size of a singular value over the largest, for values that can be distinguished."""
 
 
 SMOOTH = 1e-3
@@ -47,8 +48,8 @@ SMOOTH = 1e-3
 class Fit(NamedTuple):
     """The design, and how far the file's corners and arcs are from it at most [m]."""
 
-    design: Any
-    values: dict[str, Any]
+    design: PyTree
+    values: dict[str, float | list[float]]
     largest: float
 
 
@@ -56,8 +57,8 @@ def fit_design(
     device: Device | str,
     path: Path | str,
     keys: Sequence[str],
-    design: Any = None,
-    layout: Any = None,
+    design: Fields | None = None,
+    layout: Fields | None = None,
     process: Process | None = None,
 ) -> Fit:
     """The design that a file shows, in the parameters `keys`; everything else as in `design` and `layout`.
@@ -67,8 +68,7 @@ def fit_design(
     ValueError where a part is missing, or where the drawing does not tell the keys apart.
     """
     device = as_device(device)
-    design = device.published_design() if design is None else design
-    layout = device.Layout() if layout is None and device.Layout is not None else layout
+    design, _ = device.point(design, None)
     known = describe(device.Design)
     for key in keys:
         if key not in known or not known[key].differentiable:
@@ -125,14 +125,14 @@ def _least_squares(
     return unravel(flat)
 
 
-def _blurred(slopes: np.ndarray, values: Mapping[str, Any]) -> str:
+def _blurred(slopes: np.ndarray, values: Mapping[str, Value]) -> str:
     """The keys that can change together without a change of the drawing."""
     weak = np.linalg.svd(slopes)[2][-1]
     owner = np.concatenate([np.full(np.size(value), key) for key, value in values.items()])
     return ", ".join(sorted(set(owner[np.abs(weak) > 0.1])))
 
 
-def _compiled(function: Callable[..., Any], *like: Any) -> Callable[..., Any]:
+def _compiled(function: Callable[..., PyTree], *like: PyTree) -> Callable[..., PyTree]:
     """The function compiled, or as it is where numbers decide what it does."""
     try:
         eqx.filter_eval_shape(function, *like)

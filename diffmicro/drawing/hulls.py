@@ -11,15 +11,18 @@ import os
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro.drawing.overlaps import outline, self_crossing
 from diffmicro.drawing.reading import read_shapes
 from diffmicro.mechanics import outlines
+from diffmicro.parameters import Value
 from diffmicro.shapes import Contour
 from diffmicro.units import readable
 
@@ -43,7 +46,7 @@ class Hull(NamedTuple):
     """values: of the design's fields. error: largest distance of the hull from them [m]. filled: share of its area
     that the file leaves hollow."""
 
-    values: dict[str, Any]
+    values: dict[str, Value]
     error: float
     filled: float
 
@@ -65,7 +68,7 @@ def hull_of_file(path: Path | str) -> Hull:
 
 
 @cache
-def _fitted(path: str, stamp: Any) -> Hull:
+def _fitted(path: str, stamp: object) -> Hull:
     del stamp  # a changed file is another one
     every = [shape.contour for shape in read_shapes(path)]
     contour = max(every, key=lambda c: abs(float(c.area())))
@@ -99,7 +102,7 @@ def fit_hull(points: np.ndarray, area: float) -> Hull:
     return Hull({**values, **sizes}, error, max(0.0, 1 - area / float(hull.volume)))
 
 
-Fitted = tuple[dict[str, Any], np.ndarray]
+Fitted = tuple[dict[str, Value], np.ndarray]
 
 
 def _box(length: float, thickness: float, angles: np.ndarray, even: np.ndarray) -> Fitted:
@@ -147,13 +150,13 @@ def _smooth(length: float, thickness: float, angles: np.ndarray, even: np.ndarra
 
 
 @cache
-def _support_of_radii() -> Callable[..., Any]:
-    def heights(logs: Any, length: Any, thickness: Any, angles: Any) -> tuple[Any, Any]:
+def _support_of_radii() -> Callable[..., tuple[Array, PyTree]]:
+    def heights(logs: Array, length: Array, thickness: Array, angles: Array) -> tuple[Array, Array]:
         found = outlines.from_radii(length, thickness, jnp.exp(logs))
         own = jax.vmap(found.support)(angles)
         return own, own
 
-    def both(*given: Any) -> tuple[Any, Any]:
+    def both(*given: Array) -> tuple[Array, PyTree]:
         slopes, own = jax.jacfwd(heights, has_aux=True)(*given)
         return own, slopes
 
@@ -181,7 +184,7 @@ def _corners(path: str, contour: Contour) -> np.ndarray:
     return contour.polygon(1e-5 * extent)
 
 
-def outline_from_file(path: Path | str) -> tuple[Mapping[str, Any], str]:
+def outline_from_file(path: Path | str) -> tuple[Mapping[str, Value], str]:
     """Fields of the design for the outline of a file, and what was made of it, in words."""
     found = hull_of_file(path)
     return found.values, found.text(str(path))

@@ -2,13 +2,13 @@
 labels. Coordinates are multiples of a grid. Left out: hierarchy (one cell holds all)."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from diffmicro._extras import Foreign
 from diffmicro.drawing.extra import package
 from diffmicro.drawing.flat import TEXTS, flat_parts, texts
-from diffmicro.shapes import Geometry
+from diffmicro.shapes import Contour, Geometry
 
 NAME = 1
 """Number of the property that is the name of a part."""
@@ -46,7 +46,7 @@ def read_gds(path: Path) -> list[tuple[str, int, np.ndarray]]:
     """Name, layer and corners [m] of every polygon of the file's top cells; no name where it has none."""
     gdstk = package("gdstk", "GDS")
     library = gdstk.read_gds(str(path), unit=MICROMETER)
-    pieces: dict[tuple[str, int], list[Any]] = {}
+    pieces: dict[tuple[str, int], list[Foreign]] = {}
     for cell in library.top_level():
         for polygon in cell.get_polygons():
             pieces.setdefault((_name(polygon), polygon.layer), []).append(polygon)
@@ -58,11 +58,11 @@ def read_gds(path: Path) -> list[tuple[str, int, np.ndarray]]:
     return found
 
 
-def _name(polygon: Any) -> str:
+def _name(polygon: Foreign) -> str:
     kept = polygon.get_gds_property(NAME)
     text = kept.decode() if isinstance(kept, bytes) else kept or ""
     return text.rstrip("\0")  # GDS fills up to an even length
 
 
-def _micrometers(contour: Any, tolerance: float) -> list[tuple[float, float]]:
+def _micrometers(contour: Contour, tolerance: float) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in contour.polygon(tolerance) / MICROMETER]

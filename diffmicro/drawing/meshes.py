@@ -6,10 +6,11 @@ volume of the geometry where parts do not overlap.
 
 import math
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
+from diffmicro._extras import Foreign
 from diffmicro.drawing.extra import package
 from diffmicro.shapes import Geometry, Plate, Turned
 
@@ -21,7 +22,7 @@ FACET = np.dtype([("numbers", "<f4", (4, 3)), ("attribute", "<u2")])
 """A triangle in the file: normal, three corners, two bytes that nobody uses."""
 
 
-def solid(geometry: Geometry, tolerance: float) -> Any:
+def solid(geometry: Geometry, tolerance: float) -> Foreign:
     """The united solid as a `manifold3d.Manifold` in micrometers. tolerance: of arcs [m]."""
     kernel = package("manifold3d", "STL")
     parts = [
@@ -47,7 +48,7 @@ def write_stl(geometry: Geometry, path: Path, *, tolerance: float) -> None:
     path.write_bytes(header + np.uint32(len(rows)).tobytes() + rows.tobytes())
 
 
-def _plate(kernel: Any, body: Plate, tolerance: float) -> Any:
+def _plate(kernel: ModuleType, body: Plate, tolerance: float) -> Foreign:
     rings = [c.polygon(tolerance) / MICROMETER for c in (body.outline, *body.holes)]
     rings = [rings[0], *(hole[::-1] for hole in rings[1:])]
     section = kernel.CrossSection(rings, kernel.FillRule.Positive)
@@ -58,7 +59,7 @@ def _plate(kernel: Any, body: Plate, tolerance: float) -> Any:
     )
 
 
-def _turned(kernel: Any, body: Turned, tolerance: float) -> Any:
+def _turned(kernel: ModuleType, body: Turned, tolerance: float) -> Foreign:
     profile = body.profile.polygon(tolerance) / MICROMETER
     keep = np.any(np.abs(profile - np.roll(profile, 1, axis=0)) > 1e-9, axis=1)
     profile = profile[keep]

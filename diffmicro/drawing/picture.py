@@ -7,16 +7,18 @@ a list on the right, with a line to it.
 """
 
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from jax.typing import ArrayLike
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Polygon
 from matplotlib.path import Path as Outline
 
+from diffmicro.parameters import Value
 from diffmicro.shapes import FRONT, PLAN, Angle, Geometry, Layer, Length, Plate, Turned
 from diffmicro.units import readable, readable_unit
 
@@ -49,7 +51,7 @@ class View(NamedTuple):
     scale: np.ndarray
     at: np.ndarray
 
-    def place(self, point: Any) -> np.ndarray:
+    def place(self, point: ArrayLike) -> np.ndarray:
         """Inches on the sheet of a point (x, y, z) in space."""
         return self.at + (flattened(point, self.name) - self.low) * self.scale
 
@@ -101,6 +103,9 @@ def outlines(geometry: Geometry) -> list[np.ndarray]:
     return [outer for outer, _, _ in _shapes(geometry, PLAN, 1e-3 * _extent(geometry))]
 
 
+Dimension = Length | Angle
+
+
 class Note(NamedTuple):
     """A text of the list on the right, and where its line leads."""
 
@@ -108,7 +113,9 @@ class Note(NamedTuple):
     anchor: np.ndarray
 
 
-def _listed(geometry: Geometry, views: Sequence[View], columns: Any) -> list[Note]:
+def _listed(
+    geometry: Geometry, views: Sequence[View], columns: Mapping[str, Sequence[Length]]
+) -> list[Note]:
     """Dimensions whose text has no place at their arrow, the highest first."""
     found = []
     for view in views:
@@ -122,12 +129,12 @@ def _listed(geometry: Geometry, views: Sequence[View], columns: Any) -> list[Not
     return sorted(found, key=lambda note: -note.anchor[1])
 
 
-def _fits(dimension: Any, room: float) -> bool:
+def _fits(dimension: Dimension, room: float) -> bool:
     """Whether a dimension's text is shorter than its arrow."""
     return abs(room) > len(_text(dimension)) * LETTER + 0.25
 
 
-def flattened(point: Any, view: str) -> np.ndarray:
+def flattened(point: ArrayLike, view: str) -> np.ndarray:
     """The two coordinates of a point in space that a view shows."""
     point = np.asarray(point, float)
     return point[:2] if view == PLAN else point[[0, 2]]
@@ -195,7 +202,7 @@ def _shapes(geometry: Geometry, view: str, chord: float) -> list[tuple]:
     return [shape for _, shape in sorted(found, key=lambda pair: pair[0])]
 
 
-def _is_straight(dimension: Any, views: Sequence[View]) -> bool:
+def _is_straight(dimension: Dimension, views: Sequence[View]) -> bool:
     return isinstance(dimension, Length) and any(
         dimension in _straight([dimension], view, axis) for view in views for axis in (0, 1)
     )
@@ -243,7 +250,7 @@ def _draw_view(axes: Axes, view: View, geometry: Geometry) -> None:
             axes.text(end[0] + 0.05, end[1] + 0.09, arrow.name, color=MARK, fontsize=8, va="bottom")
 
 
-def _point_to(axes: Axes, tip: np.ndarray, tail: np.ndarray, look: dict[str, Any]) -> None:
+def _point_to(axes: Axes, tip: np.ndarray, tail: np.ndarray, look: dict[str, Value]) -> None:
     axes.annotate("", (tip[0], tip[1]), (tail[0], tail[1]), arrowprops=look)
 
 
@@ -296,7 +303,7 @@ def _column_ends(view: View, dimension: Length, number: int) -> tuple[np.ndarray
     return np.array([x, start[1]]), np.array([x, end[1]])
 
 
-def _label(axes: Axes, where: tuple[float, float], text: str, **look: Any) -> None:
+def _label(axes: Axes, where: tuple[float, float], text: str, **look: Value) -> None:
     box = dict(facecolor="white", edgecolor="none", pad=0.8)
     axes.text(
         where[0], where[1], text, color=DIMENSION, fontsize=7.5, va="center", bbox=box, **look

@@ -28,13 +28,14 @@ another reason. This runs on the host and is for looking: its numbers carry no d
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro.dynamics.fixed_point import PeriodMap
 
@@ -98,6 +99,25 @@ STRIDE = Stride()
 """Fine enough for the branches of the library's devices."""
 
 
+@runtime_checkable
+class AnyBranch(Protocol):
+    """What every device gives of a branch beside its responses, point by point: see `Branch`.
+
+    key: the name of the parameter; parameter: its values [SI].
+    """
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def parameter(self) -> np.ndarray: ...
+    @property
+    def stable(self) -> np.ndarray: ...
+    @property
+    def folds(self) -> np.ndarray: ...
+    @property
+    def ends(self) -> tuple[str, str]: ...
+
+
 class Branch(NamedTuple):
     """Periodic motions in the order in which they follow each other.
 
@@ -129,7 +149,7 @@ class Point(NamedTuple):
     """
 
     at: np.ndarray
-    observed: Any
+    observed: PyTree
     by_state: np.ndarray
     tangent: np.ndarray
     side: float
@@ -150,13 +170,13 @@ class Curve:
     def __init__(self, family: Family, low: float, high: float):
         self.family, self.low, self.span = family, low, high - low
 
-    def evaluate(self, at: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
+    def evaluate(self, at: np.ndarray) -> tuple[np.ndarray, PyTree, np.ndarray]:
         """P z - z, what was observed, and the matrix of P z - z by u."""
         low, span = self.low, self.span
         defect, observed, matrix = _evaluate(self.family, jnp.asarray(at), low, span)
         return np.asarray(defect), np.asarray(observed), np.asarray(matrix)
 
-    def events(self, observed: Any) -> Any:
+    def events(self, observed: PyTree) -> object:
         """What does not change along a smooth piece: the number of impacts."""
         count = self.family.count
         return 0.0 if count is None else round(float(observed[count]))

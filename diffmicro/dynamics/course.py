@@ -3,7 +3,7 @@
 It is a `branches.Curve` whose smooth pieces are those of one sequence of events, and which knows the
 derivatives by every parameter, not by the one that it is followed along alone."""
 
-from typing import Any
+from collections.abc import Callable
 
 import equinox as eqx
 import jax
@@ -11,30 +11,35 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
+from jax.typing import ArrayLike
 
 from diffmicro.dynamics.branches import Curve, Point
-from diffmicro.dynamics.periodic import Look, Periodic, look, same_sequence
-from diffmicro.parameters import get, put
+from diffmicro.dynamics.periodic import Look, Lump, Periodic, look, same_sequence
+from diffmicro.parameters import Fields, get, put
 
 WIDE = 10.0
 """Length of the range of the parameter beside states [natural units]: velocities of some units are common."""
 
 
+Unravel = Callable[[Array], dict[str, Array]]
+"""From a vector to the numbers by their names."""
+
+
 class Line(eqx.Module):
     """Designs and settings along a line: the fields named by `direction` are origin + s direction."""
 
-    design: Any
-    setting: Any
+    design: Fields
+    setting: Fields
     origin: dict[str, Array]
     direction: dict[str, Array]
 
-    def at(self, s: Array | float) -> tuple[Any, Any]:
+    def at(self, s: Array | float) -> tuple[Fields, Fields]:
         """Design and setting at s."""
         moved = {name: self.origin[name] + s * way for name, way in self.direction.items()}
         return put(self.design, self.setting, moved)
 
 
-def along(design: Any, setting: Any, key: str) -> Line:
+def along(design: Fields, setting: Fields, key: str) -> Line:
     """The line on which s is the value of one field."""
     value = jnp.asarray(get(design, setting, key))
     return Line(design, setting, {key: jnp.zeros_like(value)}, {key: jnp.ones_like(value)})
@@ -104,11 +109,11 @@ class Course(Curve):
         matrix[:, :size] -= np.eye(size)
         return seen.after - at[:-1], seen, matrix
 
-    def events(self, observed: Any) -> Events:
+    def events(self, observed: Look) -> Events:
         """What does not change along a smooth piece: the sequence of events."""
         return Events(observed)
 
-    def settle(self, z: Any, s: float) -> Point | None:
+    def settle(self, z: ArrayLike, s: float) -> Point | None:
         """The motion near the state z at s, its tangent toward larger s."""
         guess = np.append(np.asarray(z, float), (s - self.low) / self.span)
         upward = np.zeros(len(guess))
@@ -116,7 +121,9 @@ class Course(Curve):
         return self.correct(guess, upward)
 
 
-def by_parameters(family: Periodic, design: Any, setting: Any, names: tuple[str, ...]) -> Any:
+def by_parameters(
+    family: Periodic, design: Fields, setting: Fields, names: tuple[str, ...]
+) -> tuple[np.ndarray, Unravel]:
     """dq/d(theta) of the named fields, raveled in the order of their names sorted, and the way back."""
     values = {name: jnp.asarray(get(design, setting, name), float) for name in names}
     x, unravel = ravel_pytree(values)
@@ -124,10 +131,10 @@ def by_parameters(family: Periodic, design: Any, setting: Any, names: tuple[str,
 
 
 @eqx.filter_jit
-def _by_all(lump: Any, design: Any, setting: Any, x: Array, unravel: Any) -> Array:
+def _by_all(lump: Lump, design: Fields, setting: Fields, x: Array, unravel: Unravel) -> Array:
     return jax.jacfwd(lambda x: lump(*put(design, setting, unravel(x))))(x)
 
 
 @eqx.filter_jit
-def _on_line(lump: Any, line: Line, s: Array) -> tuple[Array, Array]:
+def _on_line(lump: Lump, line: Line, s: Array) -> tuple[Array, Array]:
     return jax.jvp(lambda s: lump(*line.at(s)), (s,), (jnp.ones_like(s),))

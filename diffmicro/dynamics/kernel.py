@@ -12,12 +12,15 @@ which XLA's GPU compiler folds, branches and all.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 from jax.typing import ArrayLike
+from jaxtyping import PyTree
+
+from diffmicro._types import Tree
 
 
 class Kernel(NamedTuple):
@@ -30,7 +33,7 @@ class Kernel(NamedTuple):
     always: Array
     everywhere: Array
 
-    def keep(self, values: Sequence[Array]) -> list[Array]:
+    def keep(self, values: Sequence[Array | float]) -> list[Array]:
         """The values, each computed once and stored."""
         return list(
             jax.lax.cond(
@@ -42,8 +45,8 @@ class Kernel(NamedTuple):
         )
 
     def where_needed(
-        self, needed: Array, compute: Callable[..., Any], spare: Any, *operands: Any
-    ) -> Any:
+        self, needed: Array, compute: Callable[..., Tree], spare: Tree, *operands: PyTree
+    ) -> Tree:
         """`compute(*operands)`, scalars, where `needed`, else `spare`; not computed when no lane needs it.
 
         `jax.lax.cond` under `vmap` computes both sides in every lane, however rare the need. `compute` may not
@@ -64,17 +67,17 @@ def kernel() -> Kernel:
 
 
 def _where_needed(
-    everywhere: Array, needed: Array, compute: Callable[..., Any], spare: Any, *operands: Any
-) -> Any:
+    everywhere: Array, needed: Array, compute: Callable[..., Tree], spare: Tree, *operands: PyTree
+) -> Tree:
     @jax.custom_batching.custom_vmap
-    def chosen(everywhere: Array, needed: Array, spare: Any, operands: tuple) -> Any:
+    def chosen(everywhere: Array, needed: Array, spare: Tree, operands: tuple) -> Tree:
         anywhere = everywhere | jnp.any(needed)
         computed = jax.lax.cond(anywhere, lambda: compute(*operands), lambda: spare)
         return jax.tree.map(lambda c, s: jnp.where(needed, c, s), computed, spare)
 
     @chosen.def_vmap
     def _lanes(
-        size: int, batched: list, everywhere: Array, needed: Array, spare: Any, operands: tuple
+        size: int, batched: list, everywhere: Array, needed: Array, spare: Tree, operands: tuple
     ) -> tuple:
         def in_lanes(x: ArrayLike, has_lanes: bool) -> Array:
             x = jnp.asarray(x)

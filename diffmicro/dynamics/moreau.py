@@ -21,13 +21,14 @@ motion is found by simulation alone.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from diffmicro import _loops as loops
+from diffmicro._types import Tree
 from diffmicro.dynamics.fixed_point import Orbit, PeriodMap, differentiable
 from diffmicro.dynamics.multipliers import spectral_radius
 from diffmicro.dynamics.orbits import MAX_MULTIPLE, RESIDUAL
@@ -45,7 +46,7 @@ UNROLL = 4
 """Steps per turn of the compiled loop: 5 % faster than one; more gain nothing."""
 
 
-def march(step: Callable[[Any, Array], Any], carry: Any, steps: int) -> Any:
+def march(step: Callable[[Tree, Array], Tree], carry: Tree, steps: int) -> Tree:
     """`carry` after one period of `step(carry, k)`, k = 0 .. steps - 1."""
 
     def body(carry, k):
@@ -142,11 +143,11 @@ class Halt(NamedTuple):
 
 
 def until_steady(
-    advance: Callable[[Any], tuple[Any, Array]], start: Any, halt: Halt
-) -> tuple[Any, Array, Array]:
+    advance: Callable[[Tree], tuple[Tree, Array]], start: Tree, halt: Halt
+) -> tuple[Tree, Array, Array]:
     """State, displacement of the last period, and number of periods, by the paper's rule.
 
-    The rule looks at velocities only: it may stop while a stuck body's hammer still rings, and
+    The rule depends on velocities only: it may stop while a stuck body's hammer still rings, and
     gives up on motions that settle slowly without saying so. It is here to reproduce the paper.
     """
     unknown = jnp.full((), jnp.inf)

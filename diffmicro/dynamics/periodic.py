@@ -6,17 +6,18 @@ events, the numbers that keep it, and the derivatives of all of these by state a
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro.dynamics.hybrid import run
 from diffmicro.dynamics.sequence import ABSENT, ROOM, SWITCH, Sequence, Watching, mode_parts
-from diffmicro.dynamics.system import HybridSystem, Numerics
+from diffmicro.dynamics.system import HybridSystem, Numerics, State
 
 VERBS = {
     "friction": ("slips", "stops"),
@@ -35,6 +36,9 @@ class Guard(NamedTuple):
     part: str
 
 
+Lump = Callable[..., Array]
+
+
 class Periodic(eqx.Module):
     """Periodic motions of the devices that differ in numbers alone.
 
@@ -44,10 +48,10 @@ class Periodic(eqx.Module):
     their order. modes: names of the parts of its mode. steps: fewest per period."""
 
     system: Callable[[Array], HybridSystem]
-    state: Callable[[Array], Any]
-    lump: Callable[[Any, Any], Array]
-    natural: Callable[[Any, Any, Any], Array]
-    physical: Callable[[Any, Any, Array], Any]
+    state: Callable[[Array], State]
+    lump: Lump
+    natural: Callable[..., Array]
+    physical: Callable[..., PyTree]
     guards: tuple[Guard, ...] = eqx.field(static=True)
     modes: tuple[str, ...] = eqx.field(static=True)
     steps: int = eqx.field(static=True, default=12)
@@ -69,7 +73,9 @@ class Look(NamedTuple):
     slopes: np.ndarray
 
 
-def look(family: Periodic, q: Array, z: Any, periods: int, tolerance: float = 1e-9) -> Look:
+def look(
+    family: Periodic, q: Array, z: Array | np.ndarray, periods: int, tolerance: float = 1e-9
+) -> Look:
     """One pass over `periods` periods from the state z."""
     at = jnp.concatenate([jnp.asarray(z, q.dtype), q])
     (after, seen), (matrix, slopes) = _looked(
@@ -115,7 +121,9 @@ def _held(family: Periodic, ending: int, mode: int) -> bool:
 
 
 @eqx.filter_jit
-def _looked(family: Periodic, at: Array, size: int, periods: Array, tolerance: Array) -> Any:
+def _looked(
+    family: Periodic, at: Array, size: int, periods: Array, tolerance: Array
+) -> tuple[tuple[Array, Sequence], tuple[Array, Array]]:
     def passed(zq: Array) -> tuple[tuple[Array, Array], tuple[Array, Sequence]]:
         watching = Watching(family.system(zq[size:]), len(family.guards))
         start = family.state(zq[:size])

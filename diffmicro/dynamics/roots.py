@@ -14,11 +14,12 @@ motion.
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro import _loops as loops
 from diffmicro.autodiff.rules import Changes, change_along, known
@@ -51,12 +52,12 @@ class Crossing(NamedTuple):
     misordered: Array
 
 
-def root(guard: Callable[[Any, Array], Array], given: Any, guess: Array) -> Array:
+def root(guard: Callable[[PyTree, Array], Array], given: PyTree, guess: Array) -> Array:
     """`guess`, taken to be a root of guard(given, .), with the derivative that a root has."""
     return known(partial(_root_rule, guard), guess, given)
 
 
-def _root_rule(guard: Callable, at: Array, given: Any, changes: Changes) -> Array:
+def _root_rule(guard: Callable, at: Array, given: PyTree, changes: Changes) -> Array:
     change = change_along(lambda given: guard(given, at), given, changes)
     _, slope = jax.jvp(lambda t: guard(given, t), (at,), (jnp.ones_like(at),))
     return -change / jnp.where(slope == 0, 1.0, slope)

@@ -16,7 +16,7 @@ All of them are kept, with their derivatives, so that the place where one vanish
 is a system that records them beside the sequence itself. A switch at which the drive neither jumps nor bends is
 none: so nothing is made of an event that passes the end of the period of a smooth drive."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -25,7 +25,7 @@ from jax import Array
 
 from diffmicro.dynamics.roots import stationary_point
 from diffmicro.dynamics.series import derivative, value
-from diffmicro.dynamics.system import ROUNDING, HybridSystem, Observing, Schedule, Step
+from diffmicro.dynamics.system import ROUNDING, HybridSystem, Mode, Observing, Schedule, State, Step
 
 NUMBERS = ("dip", "end", "start", "leaves", "crossing", "span")
 """See the module docstring."""
@@ -68,7 +68,7 @@ class Watching(Observing):
     inner: HybridSystem
     guards_known: int = eqx.field(static=True)
 
-    def blank_record(self, state: Any) -> Sequence:
+    def blank_record(self, state: State) -> Sequence:
         """Nothing seen yet."""
         zero = jnp.zeros_like(jnp.asarray(state[0]))
         none = jnp.zeros((), jnp.int32)
@@ -85,7 +85,7 @@ class Watching(Observing):
             segment=none,
         )
 
-    def observe(self, record: Sequence, step: Step, state: Any) -> Sequence:
+    def observe(self, record: Sequence, step: Step, state: State) -> Sequence:
         """The record after one more advance."""
         real = real_switches(self.inner.schedule())
         event = jnp.any(jnp.stack(step.fired))
@@ -150,7 +150,7 @@ def _numbers(
     ]
 
 
-def _mode(mode: Any) -> Array:
+def _mode(mode: Mode) -> Array:
     """All flags and signs of a mode as one number."""
     found = jnp.zeros((), jnp.int32)
     for part in mode:

@@ -17,6 +17,9 @@ from typing import Any, NoReturn
 
 import jax.numpy as jnp
 from jax import Array
+from jax.typing import ArrayLike
+
+from diffmicro._types import Real
 
 Number = Any
 """A number along a motion: an array, or a `Series` while a step is built. No type checker knows the arithmetic
@@ -80,7 +83,7 @@ class Series:
             result.products.append(result)
         return result
 
-    def __add__(self, other: Any) -> "Series":
+    def __add__(self, other: Number) -> "Series":
         other = series(other)
         return self._with(other, lambda k: _plus(self[k], other[k]))
 
@@ -89,13 +92,13 @@ class Series:
     def __neg__(self) -> "Series":
         return self._with(self, lambda k: None if self[k] is None else -self[k])
 
-    def __sub__(self, other: Any) -> "Series":
+    def __sub__(self, other: Number) -> "Series":
         return self + (-series(other))
 
-    def __rsub__(self, other: Any) -> "Series":
+    def __rsub__(self, other: Number) -> "Series":
         return series(other) + (-self)
 
-    def __mul__(self, other: Any) -> "Series":
+    def __mul__(self, other: Number) -> "Series":
         if not isinstance(other, Series):
             return self._with(self, lambda k: _times(self[k], other))
         if other is self:
@@ -111,7 +114,7 @@ class Series:
         twice = None if pairs is None else 2.0 * pairs
         return twice if k % 2 else _plus(twice, _times(self[k // 2], self[k // 2]))
 
-    def __truediv__(self, other: Any) -> "Series":
+    def __truediv__(self, other: Number) -> "Series":
         if not isinstance(other, Series):
             return self * (1.0 / other)
         inverse = 1.0 / other[0]
@@ -123,10 +126,10 @@ class Series:
         quotient = self._product(other, rule)
         return quotient
 
-    def __rtruediv__(self, other: Any) -> "Series":
+    def __rtruediv__(self, other: Number) -> "Series":
         return series(other) / self
 
-    def __pow__(self, exponent: Any) -> "Series":
+    def __pow__(self, exponent: ArrayLike) -> "Series":
         if not isinstance(exponent, int | float) or exponent < 1 or exponent % 1:
             return power(self, exponent)
         if exponent == 1:
@@ -150,14 +153,14 @@ NO_SIGN = (
 )
 
 
-def series(value: Any) -> Series:
+def series(value: Number) -> Series:
     """`value` as a series: a constant when it is a number or an array."""
     if isinstance(value, Series):
         return value
     return Series(lambda k: value if k == 0 else None)
 
 
-def line(start: Array, rise: Array) -> Series:
+def line(start: Real, rise: Real) -> Series:
     """start + rise tau."""
     return Series(lambda k: start if k == 0 else (rise if k == 1 else None))
 
@@ -174,7 +177,7 @@ def _less(a: Coefficient, b: Coefficient) -> Coefficient:
     return _plus(a, None if b is None else -b)
 
 
-def sin_cos(angle: Any) -> tuple[Any, Any]:
+def sin_cos(angle: Number) -> tuple[Number, Number]:
     """Sine and cosine of a number or a series (the two recurrences need each other)."""
     if not isinstance(angle, Series):
         return jnp.sin(angle), jnp.cos(angle)
@@ -188,17 +191,17 @@ def sin_cos(angle: Any) -> tuple[Any, Any]:
     return sine, cosine
 
 
-def sin(angle: Any) -> Any:
+def sin(angle: Number) -> Number:
     """Sine. Who needs the cosine too takes `sin_cos`."""
     return sin_cos(angle)[0]
 
 
-def cos(angle: Any) -> Any:
+def cos(angle: Number) -> Number:
     """Cosine. Who needs the sine too takes `sin_cos`."""
     return sin_cos(angle)[1]
 
 
-def exp(x: Any) -> Any:
+def exp(x: Number) -> Number:
     """Exponential: y' = y x'."""
     if not isinstance(x, Series):
         return jnp.exp(x)
@@ -206,7 +209,7 @@ def exp(x: Any) -> Any:
     return y
 
 
-def log(x: Any) -> Any:
+def log(x: Number) -> Number:
     """Natural logarithm: x y' = x'."""
     if not isinstance(x, Series):
         return jnp.log(x)
@@ -221,7 +224,7 @@ def log(x: Any) -> Any:
     return y
 
 
-def power(x: Any, exponent: Any) -> Any:
+def power(x: Number, exponent: ArrayLike) -> Number:
     """x to a real power, for x above zero: x y' = exponent y x'."""
     if not isinstance(x, Series):
         return jnp.power(x, exponent)
@@ -238,12 +241,12 @@ def power(x: Any, exponent: Any) -> Any:
     return y
 
 
-def sqrt(x: Any) -> Any:
+def sqrt(x: Number) -> Number:
     """Square root, for x above zero."""
     return power(x, 0.5) if isinstance(x, Series) else jnp.sqrt(x)
 
 
-def tanh(x: Any) -> Any:
+def tanh(x: Number) -> Number:
     """Hyperbolic tangent: y' = (1 - y^2) x'."""
     if not isinstance(x, Series):
         return jnp.tanh(x)
@@ -252,7 +255,7 @@ def tanh(x: Any) -> Any:
     return y
 
 
-def where(flag: Any, one: Any, other: Any) -> Any:
+def where(flag: ArrayLike, one: Number, other: Number) -> Number:
     """`one` where the flag is set, else `other`; the flag is known for the whole step (a mode, a parameter)."""
     if isinstance(flag, Series):
         raise TypeError(NO_SIGN)

@@ -2,16 +2,17 @@
 
 A pass (state z, periods n) -> (P^n z, its derivative by z, auxiliary output) is run until |P^n z - z| is
 small. A Newton step that does not help is replaced by n periods of simulation. Whether the fixed point that
-comes out is a motion that the system settles to is not asked here.
+comes out is a motion that the system settles to is not decided here.
 """
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro import _loops as loops
 from diffmicro.nonsmooth.elimination import solve
@@ -19,7 +20,7 @@ from diffmicro.nonsmooth.elimination import solve
 LONGEST_STEP = 1.0
 """Newton steps are cut to this length [natural units]."""
 
-Pass = Callable[[Array, Array], tuple[Array, Array, Any]]
+Pass = Callable[[Array, Array], tuple[Array, Array, PyTree]]
 """(state, periods) -> (state after, its derivative by the state, auxiliary output)."""
 
 
@@ -32,10 +33,10 @@ class Shot(NamedTuple):
     fallback: Array
     point: Array
     onward: Array
-    known: Any
+    known: PyTree
 
 
-def aim(start: Array, known: Any = None) -> Shot:
+def aim(start: Array, known: PyTree = None) -> Shot:
     """Before the first pass; `known` is like what a pass will tell."""
     infinite = jnp.full((), jnp.inf, start.dtype)
     return Shot(jnp.zeros((), jnp.int32), infinite, infinite, start, start, start, known)
@@ -65,7 +66,7 @@ class Visits(NamedTuple):
 
 
 def visit_and_newton(
-    mapped: Callable[[Array, Array, Array], tuple[Array, Array, Any]],
+    mapped: Callable[[Array, Array, Array], tuple[Array, Array, PyTree]],
     starts: Array,
     plan: Plan,
     last: int,
@@ -117,7 +118,7 @@ def _goes_on(shot: Shot, limit: Array | int, until: float) -> Array:
     return (shot.tries < limit) & ~(shot.residual < until) & ~lost
 
 
-def _improved(shot: Shot, passed: tuple[Array, Array, Any]) -> Shot:
+def _improved(shot: Shot, passed: tuple[Array, Array, PyTree]) -> Shot:
     """After one more pass, which was at `shot.onward`."""
     point, (after, by_state, known) = shot.onward, passed
     defect = after - point

@@ -7,7 +7,7 @@ not depend on how it was reached.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,7 @@ from jax import Array
 from diffmicro import _loops as loops
 from diffmicro.dynamics.fixed_point import PeriodMap
 from diffmicro.dynamics.orbits import COARSE_WARMUP
-from diffmicro.parameters import get, parameter, put
+from diffmicro.parameters import DesignT, SettingT, Value, get, parameter, put
 
 
 class Approach(NamedTuple):
@@ -25,13 +25,15 @@ class Approach(NamedTuple):
     key: str
     share: float
 
-    def at(self, design: Any, setting: Any, progress: Array | float) -> tuple[Any, Any]:
+    def at(
+        self, design: DesignT, setting: SettingT, progress: Array | float
+    ) -> tuple[DesignT, SettingT]:
         """Design and setting on the way; progress 1 is the end."""
         share = self.share + (1 - self.share) * progress
         return put(design, setting, {self.key: share * get(design, setting, self.key)})
 
 
-def start_field(starts: Mapping[str, Approach], source: str = "") -> Any:
+def start_field(starts: Mapping[str, Approach], source: str = "") -> Value:
     """The field `start` of a Setting: the word for how the robot gets going."""
     ways = "; ".join(
         f"{word}: {way.key} from {way.share:g} of its value" for word, way in starts.items()
@@ -40,7 +42,7 @@ def start_field(starts: Mapping[str, Approach], source: str = "") -> Any:
     return parameter("rest", meaning, source=source, words=("rest", *starts))
 
 
-def periods_field(periods: int = 100) -> Any:
+def periods_field(periods: int = 100) -> Value:
     """The field `start_periods` of a Setting: how long the drive is brought in."""
     meaning = "drive periods over which it is brought in, unless it starts from rest"
     return parameter(periods, meaning, "-", low=1, high=10**5, whole=True)

@@ -11,11 +11,12 @@ A step is `1 / steps` of the period at most, and shorter where the series conver
 derivative.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro.autodiff.rules import Changes, change_along, known
 from diffmicro.dynamics import roots
@@ -50,10 +51,10 @@ class Motion(NamedTuple):
     mode: Mode
     cap: Array
     advances: Array
-    record: Any
+    record: PyTree
 
 
-def begin(system: HybridSystem, state: State, record: Any = None) -> Motion:
+def begin(system: HybridSystem, state: State, record: PyTree = None) -> Motion:
     """A motion that starts in `state` at the start of a period."""
     zero = jnp.zeros_like(jnp.asarray(state[0]))
     count = jnp.zeros((), jnp.int32)

@@ -9,19 +9,20 @@ How such a system is stepped is in `step`, how a motion is followed in `hybrid`.
 
 import abc
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro.dynamics.roots import stationary_point
 from diffmicro.dynamics.series import Number, derivative, value
 
-State = Any  # a NamedTuple of scalars, the same for one system
-Mode = Any  # a NamedTuple of flags and signs
-Drive = Any  # a NamedTuple of numbers, or of series inside a step
+State = PyTree  # a NamedTuple of scalars, the same for one system
+Mode = PyTree  # a NamedTuple of flags and signs
+Drive = PyTree  # a NamedTuple of numbers, or of series inside a step
 
 
 ROUNDING = 1024
@@ -174,11 +175,11 @@ class HybridSystem(eqx.Module):
         """State and mode after the guards that `fired`, or after a switch of the drive."""
 
     @abc.abstractmethod
-    def blank_record(self, state: State) -> Any:
+    def blank_record(self, state: State) -> PyTree:
         """What `observe` starts from."""
 
     @abc.abstractmethod
-    def observe(self, record: Any, step: Step, state: State) -> Any:
+    def observe(self, record: PyTree, step: Step, state: State) -> PyTree:
         """The record after one more advance that ended in `state` (before its transition)."""
 
 
@@ -191,24 +192,32 @@ class Observing(HybridSystem):
         """As it is."""
         return self.inner.schedule()
 
-    def laws(self, time: Number, state: Any, mode: Any, drive: Any) -> Any:
+    def laws(
+        self, time: Number, state: State, mode: Mode, drive: Drive
+    ) -> tuple[State, Callable[[], tuple[Number, ...]]]:
         """As they are."""
         return self.inner.laws(time, state, mode, drive)
 
-    def flow(self, time: Number, state: Any, mode: Any, drive: Any) -> Any:
+    def flow(self, time: Number, state: State, mode: Mode, drive: Drive) -> State:
         """As it is."""
         return self.inner.flow(time, state, mode, drive)
 
-    def guards(self, time: Number, state: Any, mode: Any, drive: Any) -> Any:
+    def guards(self, time: Number, state: State, mode: Mode, drive: Drive) -> tuple[Number, ...]:
         """As they are."""
         return self.inner.guards(time, state, mode, drive)
 
-    def enter(self, time: Number, state: Any, drive: Any) -> Any:
+    def enter(self, time: Number, state: State, drive: Drive) -> tuple[State, Mode]:
         """As it is."""
         return self.inner.enter(time, state, drive)
 
     def transition(
-        self, time: Number, state: Any, mode: Any, drive: Any, fired: Any, switched: Any
-    ) -> Any:
+        self,
+        time: Number,
+        state: State,
+        mode: Mode,
+        drive: Drive,
+        fired: tuple[Array, ...],
+        switched: Array,
+    ) -> tuple[State, Mode]:
         """As it is."""
         return self.inner.transition(time, state, mode, drive, fired, switched)

@@ -5,14 +5,14 @@ The series of the state follows from the flow, order by order. A step is as long
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from diffmicro.dynamics.kernel import Kernel
-from diffmicro.dynamics.series import Series, line, series
+from diffmicro.dynamics.series import Coefficient, Number, Series, line, series
 from diffmicro.dynamics.system import Drive, HybridSystem, Mode, Numerics, Segment, State
 
 
@@ -61,13 +61,13 @@ def _solution(
     h: Array,
     order: int,
     kern: Kernel,
-) -> tuple[State, Callable[[], tuple[Any, ...]]]:
+) -> tuple[State, Callable[[], tuple[Number, ...]]]:
     """The state as series, each order of all its entries kept together, and what gives the guards."""
     rates: list[Series] = []
     products: list[Series] = []
 
     def entry(i: int, start: Array) -> Series:
-        def rule(k: int) -> Any:
+        def rule(k: int) -> Coefficient:
             if k == 0:
                 return start
             rate = rates[i][k - 1]

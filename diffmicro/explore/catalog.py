@@ -1,21 +1,21 @@
 """What the page has to know of a device: parameters in units that read well, responses, what it can show."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from diffmicro._device import Device
+from diffmicro._json import JsonObject
 from diffmicro.explore.desk import unit_of
-from diffmicro.explore.ranges import range_of
-from diffmicro.parameters import Parameter, describe, get, range_text
+from diffmicro.explore.ranges import Range, range_of
+from diffmicro.parameters import Parameter, Value, describe, get, range_text
 from diffmicro.units import Shown, readable_unit
 
 DIGITS = 7
 """Of numbers in fields."""
 
 
-def catalog(device: Device, reference: str) -> dict[str, Any]:
+def catalog(device: Device, reference: str) -> JsonObject:
     """All of it, in plain values."""
     design, setting = device.published_design(), device.published_setting()
     groups = [("Drive", list(device.drive))]
@@ -49,7 +49,7 @@ def catalog(device: Device, reference: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _rows(device: Device, name: str, value: Any) -> Iterator[dict[str, Any]]:
+def _rows(device: Device, name: str, value: Value) -> Iterator[JsonObject]:
     """The fields of a parameter: one, or one for each entry."""
     known = device.parameters[name]
     if np.ndim(value):
@@ -59,7 +59,7 @@ def _rows(device: Device, name: str, value: Any) -> Iterator[dict[str, Any]]:
         yield _row(known, name, value)
 
 
-def _row(known: Parameter, key: str, value: Any) -> dict[str, Any]:
+def _row(known: Parameter, key: str, value: Value) -> JsonObject:
     several = known.shapes != ((),) and value is None
     kind = "word" if known.words else "text" if several else "whole" if known.whole else "number"
     unit = unit_of(known, key)
@@ -83,7 +83,7 @@ def _row(known: Parameter, key: str, value: Any) -> dict[str, Any]:
     }
 
 
-def shown_range(found: Any, factor: float) -> dict[str, Any] | None:
+def shown_range(found: Range | None, factor: float) -> JsonObject | None:
     """The ends in the unit that is shown."""
     if found is None:
         return None
@@ -99,7 +99,7 @@ def _plain(unit: str) -> Shown:
     return readable_unit(0.0, unit)
 
 
-def _text(value: Any, factor: float) -> str:
+def _text(value: Value, factor: float) -> str:
     if value is None:
         return ""
     if isinstance(value, str | bool):

@@ -5,16 +5,18 @@ They are read by the command line's own reader, so that the page refuses what th
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import jax
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
+from diffmicro._json import Json, JsonObject
 from diffmicro.devices import as_device
 from diffmicro.explore.ranges import Range, range_of
 from diffmicro.explore.turns import Task
-from diffmicro.parameters import Parameter, as_arrays, entry_of, get
+from diffmicro.parameters import Fields, Parameter, Value, as_arrays, entry_of, get
 from diffmicro.sweep.lanes import compiled, lane_function
 from diffmicro.units import in_si
 
@@ -29,10 +31,27 @@ MOST_TIMES = 10
 POINTS = 65
 """Points of a curve: two to a power, and one, so that each pass halves the distance of the one before."""
 
-Say = Callable[[dict[str, Any]], None]
+
+@runtime_checkable
+class Asked(Protocol):
+    """A point as the reader of words gives it: see `Read`."""
+
+    @property
+    def design(self) -> Fields: ...
+    @property
+    def setting(self) -> Fields: ...
+    @property
+    def numerics(self) -> Mapping[str, Value]: ...
+    @property
+    def notes(self) -> Sequence[str]: ...
+
+
+Found = TypeVar("Found")
+
+Say = Callable[[JsonObject], None]
 """Sends a line of an answer."""
 
-Read = Callable[[Device, Mapping[str, str]], Any]
+Read = Callable[[Device, Mapping[str, str]], Asked]
 """The reader of words: (device, {key: text}) -> design, setting, numerics, notes; ValueError for what is bad."""
 
 
@@ -42,13 +61,13 @@ class Question(NamedTuple):
     reference: str
     device: Device
     words: dict[str, str]
-    point: Any
+    point: Asked
     response: str
     along: str
-    given: Mapping[str, Any]
+    given: Mapping[str, Value]
 
     @property
-    def arrays(self) -> tuple[Any, Any]:
+    def arrays(self) -> tuple[Fields, Fields]:
         """Design and setting with every number as an array, so that none is compiled in."""
         return as_arrays((self.point.design, self.point.setting))
 
@@ -58,7 +77,7 @@ class Question(NamedTuple):
         return self.device.parameters[entry_of(self.along)[0]]
 
     @property
-    def respond(self) -> Callable[[Any, Any], Any]:
+    def respond(self) -> Callable[[Fields, Fields], PyTree]:
         """(design, setting) -> response, compiled once for each set of words."""
         numerics = self.device.asking_for((self.response,), self.point.numerics)
         return compiled(lane_function(self.device.respond, **numerics))
@@ -112,9 +131,9 @@ class Desk:
         self.devices = tuple(dict.fromkeys(devices))
         self.words = dict(words or {})
         self._read = read
-        self._ready: set[Any] = set()
+        self._ready: set[Hashable] = set()
 
-    def device(self, reference: Any) -> Device:
+    def device(self, reference: Json) -> Device:
         """One of the devices that were named; no other is loaded, whatever is asked."""
         if reference not in self.devices:
             raise BadQuestion(
@@ -122,7 +141,7 @@ class Desk:
             )
         return as_device(reference)
 
-    def question(self, given: Mapping[str, Any]) -> Question:
+    def question(self, given: Mapping[str, Value]) -> Question:
         """A question, read; `BadQuestion` for what cannot be."""
         device = self.device(given.get("device"))
         words = given.get("words", {})
@@ -143,7 +162,7 @@ class Desk:
             number_at(point, along)
         return Question(given["device"], device, words, point, response, along, given)
 
-    def _point(self, device: Device, words: Mapping[str, str]) -> Any:
+    def _point(self, device: Device, words: Mapping[str, str]) -> Asked:
         try:
             return self._read(device, words)
         except ValueError as complaint:
@@ -158,7 +177,7 @@ class Desk:
                 return key
         return ""
 
-    def run(self, task: Task, say: Say, function: Callable[..., Any], *args: Any) -> Any:
+    def run(self, task: Task, say: Say, function: Callable[..., Found], *args: object) -> Found:
         """The function's value at some arrays, on the host, as a step; said where it is compiled first."""
         leaves, shape = jax.tree.flatten(args)
         kind = (function, shape, tuple((leaf.shape, str(leaf.dtype)) for leaf in leaves))
@@ -170,7 +189,7 @@ class Desk:
         return found
 
 
-def _check_size(device: Device, point: Any) -> None:
+def _check_size(device: Device, point: Asked) -> None:
     """Refuse what would take a page far longer than usual; the command line takes it."""
     method = device.method(point.numerics.get("method"))
     sizes = {"steps": (point.numerics.get("steps"), method.steps)}
@@ -186,7 +205,7 @@ def _check_size(device: Device, point: Any) -> None:
             )
 
 
-def number_at(point: Any, key: str) -> float:
+def number_at(point: Asked, key: str) -> float:
     """The number that a key, or an entry of one, has at a point."""
     name, entry = entry_of(key)
     try:
@@ -203,7 +222,7 @@ def unit_of(known: Parameter, key: str) -> str:
     return units[int(entry or 0) % len(units)]
 
 
-def count_of(given: Mapping[str, Any], name: str, usual: int, least: int, most: int) -> int:
+def count_of(given: Mapping[str, Value], name: str, usual: int, least: int, most: int) -> int:
     """A whole number of a question, within what one question may cost."""
     value = given.get(name, usual)
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
@@ -218,5 +237,5 @@ def vars_of(found: Range | None) -> dict[str, float]:
     return {} if found is None else {"low": found.low, "high": found.high}
 
 
-def finite(value: Any) -> bool:
+def finite(value: Value) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)

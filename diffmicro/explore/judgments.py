@@ -4,20 +4,20 @@ import shlex
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
 
 import jax
 import numpy as np
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
-from diffmicro._json import plain
+from diffmicro._json import Json, JsonObject, plain
 from diffmicro.boundary import boundaries as ends_along
 from diffmicro.boundary.find import differentiated
 from diffmicro.certificate import certificate_words, value_and_gradient
-from diffmicro.design import Objective, device_problem, optimize_design
+from diffmicro.design import Objective, Result, device_problem, optimize_design
 from diffmicro.explore.desk import BadQuestion, Desk, Question, Say, count_of, finite, number_at
 from diffmicro.explore.turns import Task
-from diffmicro.parameters import entry_of, get
+from diffmicro.parameters import Value, entry_of, get
 from diffmicro.results import FAILURES, NoResult, code, from_code, message, words
 from diffmicro.sweep.lanes import HASTY
 from diffmicro.units import readable
@@ -28,7 +28,7 @@ USUAL_EVALUATIONS = 40
 """Of a search from the page."""
 
 
-def elasticities(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> None:
+def elasticities(desk: Desk, asked: dict[str, Value], task: Task, say: Say) -> None:
     """Percent of the response for one percent of each parameter, as `evaluate --grad` certifies it."""
     q = desk.question(asked)
     design, setting = q.arrays
@@ -38,10 +38,17 @@ def elasticities(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> Non
         value, gradient, certificate, response = desk.run(task, say, judged, design, setting)
         if words(response.result).item() not in FAILURES:
             break
-    told = certificate_words(certificate)
+    checked = certificate_words(certificate)
     status = words(response.result).item()
     text = "" if status == "ok" else message(from_code(code(response.result)))
-    say({"verdict": told["verdict"], "reason": told["reason"], "status": status, "message": text})
+    say(
+        {
+            "verdict": checked["verdict"],
+            "reason": checked["reason"],
+            "status": status,
+            "message": text,
+        }
+    )
     if np.ndim(value):
         raise BadQuestion(f"{q.response} is several numbers; choose a response that is one.")
     for name in names:
@@ -49,7 +56,7 @@ def elasticities(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> Non
         share = (
             np.asarray(gradient[name]) * at / float(value) if value else np.full(at.shape, np.nan)
         )
-        entry = told["entries"][name]
+        entry = checked["entries"][name]
         parts = entry.get("parts", [entry])
         for i, (own, part) in enumerate(zip(share.ravel().tolist(), parts, strict=True)):
             key = f"{name}[{i}]" if at.ndim else name
@@ -62,13 +69,13 @@ def elasticities(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> Non
 
 @cache
 def _judged(
-    device: Device, wrt: tuple[str, ...], of: str, numerics: tuple[tuple[str, Any], ...]
-) -> Callable[..., Any]:
+    device: Device, wrt: tuple[str, ...], of: str, numerics: tuple[tuple[str, Value], ...]
+) -> Callable[..., PyTree]:
     function = value_and_gradient(device, wrt=wrt, of=of, **dict(numerics))
-    return jax.jit(function, compiler_options=HASTY)
+    return jax.jit(function, compiler_options=HASTY if device.hasty else {})
 
 
-def boundaries(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> None:
+def boundaries(desk: Desk, asked: dict[str, Value], task: Task, say: Say) -> None:
     """Where the device stops doing what it does, along the curve's parameter."""
     q = desk.question(asked)
     ends = q.ends
@@ -95,7 +102,7 @@ def boundaries(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> None:
     say({"count": len(found)})
 
 
-def search(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> None:
+def search(desk: Desk, asked: dict[str, Value], task: Task, say: Say) -> None:
     """The best value of the response within bounds, with a few evaluations, from here."""
     q = desk.question(asked)
     goal = asked.get("goal")
@@ -126,10 +133,10 @@ def search(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> None:
             raise BadQuestion(str(complaint)) from None
         notes = list(dict.fromkeys(str(w.message).partition(": ")[2] for w in said))
         command = _command(q, goal, bounds, budget)
-        say(_told(q, result, bounds) | {"command": command, "notes": notes})
+        say(_result_words(q, result, bounds) | {"command": command, "notes": notes})
 
 
-def _bounds(q: Question, free: Any) -> dict[str, tuple[float, float]]:
+def _bounds(q: Question, free: Json) -> dict[str, tuple[float, float]]:
     """Free keys and their bounds [SI], from {key: [low, high]}."""
     if not isinstance(free, dict) or not 1 <= len(free) <= MOST_FREE:
         raise BadQuestion(f"Choose from 1 to {MOST_FREE} parameters that are free.")
@@ -154,7 +161,9 @@ def _command(q: Question, goal: str, bounds: Mapping[str, tuple[float, float]], 
     )
 
 
-def _told(q: Question, result: Any, bounds: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
+def _result_words(
+    q: Question, result: Result, bounds: Mapping[str, tuple[float, float]]
+) -> JsonObject:
     """The result in plain values: words about how it ended, and what to type to get there."""
     unit = q.device.responses[q.response].unit
     values = [plain(side.response[q.response]) for side in (result.published, result.optimized)]

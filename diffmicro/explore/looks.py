@@ -4,11 +4,11 @@ import itertools
 import shlex
 from collections.abc import Iterator
 from io import BytesIO
-from typing import Any
 
 import numpy as np
+from jaxtyping import PyTree
 
-from diffmicro._json import plain
+from diffmicro._json import JsonObject, plain
 from diffmicro.drawing import geometry
 from diffmicro.drawing.export import titled
 from diffmicro.drawing.picture import drawing as picture
@@ -26,7 +26,7 @@ from diffmicro.explore.desk import (
 )
 from diffmicro.explore.ranges import effect
 from diffmicro.explore.turns import Task
-from diffmicro.parameters import as_arrays, describe, put
+from diffmicro.parameters import Value, as_arrays, describe, put
 from diffmicro.plot.states import traces
 from diffmicro.results import code, from_code, message, words
 from diffmicro.shapes import Angle
@@ -39,7 +39,7 @@ MOST_CURVES = 8
 """Quantities of a motion."""
 
 
-def device(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> None:
+def device(desk: Desk, asked: dict[str, Value], task: Task, say: Say) -> None:
     """What there is to turn and to see; first of all, which devices there are."""
     reference = asked.get("device") or desk.devices[0]
     with task.step():
@@ -48,7 +48,7 @@ def device(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> None:
     say({"devices": list(desk.devices), "catalog": found, "words": own})
 
 
-def curve(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> None:
+def curve(desk: Desk, asked: dict[str, Value], task: Task, say: Say) -> None:
     """The responses here, then one response along a parameter, from coarse to fine."""
     q = desk.question(asked)
     found = desk.run(task, say, q.respond, *q.arrays)
@@ -106,7 +106,7 @@ def coarse_to_fine(count: int) -> Iterator[int]:
         step //= 2
 
 
-def _here(q: Question, found: Any) -> dict[str, Any]:
+def _here(q: Question, found: PyTree) -> JsonObject:
     """The responses of a point; a status other than ok comes with its message."""
     status = words(found.result).item()
     table = {}
@@ -117,7 +117,7 @@ def _here(q: Question, found: Any) -> dict[str, Any]:
     return {"table": table, "status": status, "message": text, "notes": list(q.point.notes)}
 
 
-def _text(value: Any, unit: str) -> str:
+def _text(value: Value, unit: str) -> str:
     """A value in the unit that it reads well in; empty where there is none."""
     if value is None:
         return ""
@@ -160,7 +160,7 @@ def copies(q: Question) -> dict[str, str]:
     return {"command": shlex.join(command), "python": "\n".join(lines) + "\n"}
 
 
-def _changed(value: Any, published: Any) -> str:
+def _changed(value: Value, published: Value) -> str:
     """The fields that differ, as arguments."""
     found = []
     for name in describe(type(value)):
@@ -171,7 +171,7 @@ def _changed(value: Any, published: Any) -> str:
     return ", ".join(found)
 
 
-def drawing(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> None:
+def drawing(desk: Desk, asked: dict[str, Value], task: Task, say: Say) -> None:
     """The device as `draw` makes it, as SVG, and its dimensions in words."""
     q = desk.question(asked)
     with task.step():
@@ -185,7 +185,7 @@ def drawing(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> None:
     say({"svg": file.getvalue().decode(), "text": f"{q.device.title}: {', '.join(sizes)}"})
 
 
-def motion(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> None:
+def motion(desk: Desk, asked: dict[str, Value], task: Task, say: Say) -> None:
     """The motion as curves, in units that read well."""
     q = desk.question(asked)
     design, setting = q.arrays
@@ -203,7 +203,7 @@ def motion(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> None:
         say({"curve": _column(name, seen.columns[name][chosen], seen.units.get(name, ""))})
 
 
-def _column(name: str, values: np.ndarray, unit: str) -> dict[str, Any]:
+def _column(name: str, values: np.ndarray, unit: str) -> JsonObject:
     values = values.astype(float)
     size = float(np.nanmax(np.abs(values), initial=0.0))
     shown = readable_unit(size, unit)
@@ -215,7 +215,7 @@ def _column(name: str, values: np.ndarray, unit: str) -> dict[str, Any]:
     }
 
 
-def reach(desk: Desk, asked: dict[str, Any], task: Task, say: Say) -> None:
+def reach(desk: Desk, asked: dict[str, Value], task: Task, say: Say) -> None:
     """A range for a parameter that is zero, by its effect on the response."""
     q = desk.question(asked)
 

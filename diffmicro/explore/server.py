@@ -13,12 +13,13 @@ import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
-from typing import Any
+from socket import socket
 
-from diffmicro._json import plain
+from diffmicro._json import JsonObject, plain
 from diffmicro.explore import judgments, looks
 from diffmicro.explore.desk import BadQuestion, Desk
 from diffmicro.explore.turns import LONGEST, Replaced, Task, TooLong, Turns
+from diffmicro.parameters import Value
 from diffmicro.results import NoResult
 
 PORT = 8473
@@ -52,7 +53,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
-Answer = Callable[[Desk, dict[str, Any], Task, Callable[[dict[str, Any]], None]], None]
+Answer = Callable[[Desk, JsonObject, Task, Callable[[JsonObject], None]], None]
 
 ANSWERS: dict[str, tuple[str, Answer]] = {
     "device": ("door", looks.device),  # waits for no calculation of the device before
@@ -81,7 +82,7 @@ class Server(ThreadingHTTPServer):
         self.hosts = {f"{LOOPBACK}:{own}", f"localhost:{own}"}
         self.url = f"http://{LOOPBACK}:{own}/"
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request: socket | tuple[bytes, socket], client_address: object) -> None:
         """A browser that goes away is no fault."""
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
@@ -121,13 +122,13 @@ class Handler(BaseHTTPRequestHandler):
             self._begin(200, "application/x-ndjson", None)
             self._answer(kind, asked)
 
-    def _answer(self, kind: str, asked: dict[str, Any]) -> None:
+    def _answer(self, kind: str, asked: dict[str, Value]) -> None:
         """Lines of the answer; the last one says whether it is whole."""
         desk, turns = self.server.desk, self.server.turns
         try:
             with turns.task(kind) as task:
                 ANSWERS[kind][1](desk, asked, task, self._say)
-            last: dict[str, Any] = {"end": "whole"}
+            last: JsonObject = {"end": "whole"}
         except BadQuestion as problem:
             last = {"error": str(problem), "key": problem.key}
         except Replaced:
@@ -138,11 +139,11 @@ class Handler(BaseHTTPRequestHandler):
             last = {"error": str(problem), "key": ""}
         self._say(last)
 
-    def _say(self, line: dict[str, Any]) -> None:
+    def _say(self, line: JsonObject) -> None:
         self.wfile.write(json.dumps(plain(line), allow_nan=False).encode() + b"\n")
         self.wfile.flush()
 
-    def _question(self) -> dict[str, Any] | None:
+    def _question(self) -> JsonObject | None:
         """The question in the body; None where the request was refused."""
         origins = {f"http://{host}" for host in self.server.hosts}
         if not self._is_ours():
@@ -185,7 +186,7 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(length))
         self.end_headers()
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format: str, *args: object) -> None:
         """Nothing: the page says what happens."""
 
 
@@ -204,7 +205,7 @@ def open_server(desk: Desk, port: int = PORT) -> Server:
         ) from None
 
 
-def serve(server: Server, begin: Callable[[], Any]) -> bool:
+def serve(server: Server, begin: Callable[[], object]) -> bool:
     """Begin, and answer until Ctrl-C; whether all calculations have ended then."""
     try:
         begin()

@@ -8,29 +8,34 @@ they are among the causes, the margin to the end that is nearest in deviations b
 begins at the quantile of the wanted yield, exact for one linear limit; then it is corrected by how far a count and
 the slopes differ.
 
+Rules of a process (`design.ruled`) are about the drawing: every search keeps them as they are, without a reserve,
+and no part is judged by them.
+
 A design counts when the lower end of the interval at 95 % of its yield is at least the wanted share, for parts
 that decided about nothing. Left out: designs at which the limits are kept in spite of a bad drawing.
 """
 
 import dataclasses
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from diffmicro.boundary.margin import margin_key
 from diffmicro.design.loop import optimize_design
 from diffmicro.design.problem import Constraint, Place, Problem
 from diffmicro.design.problem import number as shown_number
 from diffmicro.design.result import Result
+from diffmicro.design.ruled import of_parts
 from diffmicro.fabrication.reserves import Worst, nearest_cliff, worst
 from diffmicro.fabrication.scatter import Scatter, scatter
 from diffmicro.fabrication.tolerances import tolerances
 from diffmicro.fabrication.yields import Yield
-from diffmicro.parameters import idle, whole_number
+from diffmicro.parameters import Value, idle, whole_number
 from diffmicro.results import NoResult
 from diffmicro.tolerance import Tolerance
 
@@ -48,6 +53,9 @@ JUMP = 0.6
 
 TOO_GOOD = 0.25
 """Index by which a yield may be better than wanted [deviations]: 97.1 % where 95 % is wanted."""
+
+Deviating = Sequence[Tolerance] | Callable[[PyTree], Sequence[Tolerance]]
+"""How parts deviate, or how those of a design do: what an etch moves depends on it."""
 
 
 class Round(NamedTuple):
@@ -84,7 +92,7 @@ class Buildable(NamedTuple):
 def buildable(
     problem: Problem,
     wanted: float = 0.95,
-    deviating: Sequence[Tolerance] | None = None,
+    deviating: Deviating | None = None,
     *,
     reserved: bool = False,
     around: float = 0.1,
@@ -95,25 +103,26 @@ def buildable(
     progress: bool = True,
     out: Path | None = None,
     resume: bool = False,
-    **options: Any,
+    **options: Value,
 ) -> Buildable:
     """The best design of which at least `wanted` of the parts are good, in `rounds` searches.
 
-    deviating: how parts deviate; the device's process by default. reserved: the first search keeps reserves
-    already, those of the start. around: share of the box by which a search that keeps a margin moves a variable:
-    further away lie motions with other margins. parts: that confirm the result.
-    budget, options: of the first search; see `optimize_design`. out: folder; each round has one of its own in it.
+    deviating: how parts deviate, or a function of the design that says so; the device's process by default.
+    reserved: the first search keeps reserves already, those of the start. around: share of the box by which a
+    search that keeps a margin moves a variable: further away lie motions with other margins. parts: that confirm
+    the result. budget, options: of the first search; see `optimize_design`. out: folder; each round has one of its
+    own in it.
     """
     place = _only_point(problem)
-    deviating = tuple(place.device.process if deviating is None else deviating)
+    by: Deviating = place.device.process if deviating is None else deviating
     if not 0 < wanted < 1:
         raise ValueError(f"buildable: a yield of {wanted} is not between 0 and 1.")
     parts = whole_number("buildable: parts", parts, None, 200, 10**6)
     rounds = whole_number("buildable: rounds", rounds, None, 1)
     at = {v.name: v.start for v in problem.variables}
-    plan = _Plan(problem.constraints, _index(_hoped(wanted, parts)), {}, at, around)
+    plan = _Plan(of_parts(problem.constraints), _index(_hoped(wanted, parts)), {}, at, around)
     if reserved:
-        plan = plan._replace(reserves=_reserves(problem, plan, deviating))
+        plan = plan._replace(reserves=_reserves(problem, plan, by))
     done: list[Round] = []
     for turn in range(rounds):
         own = options if not done else {"method": _method_after(done[-1].result), "lanes": 1}
@@ -123,13 +132,13 @@ def buildable(
             progress=progress, out=folder, resume=resume and folder is not None and folder.is_dir(),
             **own,
         )  # fmt: skip
-        counts = _counts(result, plan.limits, deviating, wanted, parts, 10 * seed + turn)
+        counts = _counts(result, plan.limits, by, wanted, parts, 10 * seed + turn)
         done.append(Round(plan.index, plan.reserves, result, *counts))
         if progress:
             print(f"round {turn + 1}: {_line(done[-1])}", file=sys.stderr, flush=True)
         if result.status == "interrupted" or _enough(done[-1], wanted):
             break
-        plan = _corrected(problem, plan, done[-1], deviating, wanted, parts)
+        plan = _corrected(problem, plan, done[-1], by, wanted, parts)
     return _chosen(problem, wanted, plan.limits, done)
 
 
@@ -153,7 +162,7 @@ def _enough(one: Round, wanted: float) -> bool:
     if one.confirmed is None:
         return False
     spare = _index_of(one.confirmed.low, one.confirmed.parts) - _index(wanted)
-    held = any(known["binds"] for known in one.result.constraints.values())
+    held = any(c["binds"] and "rule" not in c for c in one.result.constraints.values())
     return spare >= 0 and (spare < TOO_GOOD or not held)
 
 
@@ -161,7 +170,7 @@ def _corrected(
     problem: Problem,
     plan: _Plan,
     one: Round,
-    deviating: Sequence[Tolerance],
+    deviating: Deviating,
     wanted: float,
     parts: int,
 ) -> _Plan:
@@ -191,7 +200,7 @@ def _only_point(problem: Problem) -> Place:
             "device_problem, and without robust measures."
         )
     (place,) = places
-    for limit in problem.constraints:
+    for limit in of_parts(problem.constraints):
         if limit.response not in place.device.responses and margin_key(limit.response) is None:
             raise ValueError(
                 f"buildable: {limit} is no limit of a response or a margin; parts cannot be judged by it."
@@ -232,12 +241,17 @@ def _index(share: float) -> float:
     return float(special.ndtri(share))
 
 
-def _spread(problem: Problem, at: Mapping[str, float], deviating: Sequence[Tolerance]) -> Scatter:
+def _spread(problem: Problem, at: Mapping[str, float], deviating: Deviating) -> Scatter:
     (place,) = problem.places(at)
-    return scatter(place.device, place.design, place.setting, deviating)
+    return scatter(place.device, place.design, place.setting, _of(deviating, place.design))
 
 
-def _reserves(problem: Problem, plan: _Plan, deviating: Sequence[Tolerance]) -> dict[str, Worst]:
+def _of(deviating: Deviating, design: PyTree) -> tuple[Tolerance, ...]:
+    """How parts of this design deviate."""
+    return tuple(deviating(design) if callable(deviating) else deviating)
+
+
+def _reserves(problem: Problem, plan: _Plan, deviating: Deviating) -> dict[str, Worst]:
     """The reserve of each limit where the next search begins; none where nothing moves there."""
     (place,) = problem.places(plan.at)
     spread = _spread(problem, plan.at, deviating)
@@ -279,7 +293,7 @@ def _method_after(result: Result) -> str:
 def _counts(
     result: Result,
     limits: Sequence[Constraint],
-    deviating: Sequence[Tolerance],
+    deviating: Deviating,
     wanted: float,
     parts: int,
     seed: int,
@@ -287,10 +301,11 @@ def _counts(
     """The count that decides, and, where it is good enough, the one that confirms."""
     (place,) = result.problem.places(result.variables)
     own = [limit for limit in limits if margin_key(limit.response) is None]
+    spread = _of(deviating, place.design)
 
     def count(number: int, seed: int) -> Yield:
         return tolerances(
-            place.device, deviating, own, design=place.design, setting=place.setting,
+            place.device, spread, own, design=place.design, setting=place.setting,
             parts=number, seed=seed, gradients=False,
         )  # fmt: skip
 
@@ -301,7 +316,7 @@ def _counts(
 def _with_margin(
     result: Result,
     limits: tuple[Constraint, ...],
-    deviating: Sequence[Tolerance],
+    deviating: Deviating,
     counted: Yield,
     allowed: float,
 ) -> tuple[Constraint, ...]:

@@ -11,12 +11,13 @@ calculated parts stands in for it.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from diffmicro._device import Device
 from diffmicro.boundary.margin import margin, margin_key, measured
@@ -98,7 +99,7 @@ def _of_margin(device: Device, spread: Scatter, key: str, index: float) -> Worst
     gradient = {name: jnp.asarray(slope) for name, slope in found.gradient.items()}
 
     @eqx.filter_jit
-    def left(spread: Scatter, place: Any) -> tuple[Any, Any]:
+    def left(spread: Scatter, place: Array) -> tuple[Array, Array]:
         there, here = spread.deviating(place), spread.deviating(jnp.zeros_like(place))
         moved = sum(jnp.sum(gradient[f] * (there[f] - here[f])) for f in spread.fields)
         return jnp.asarray(moved), spread.slope(gradient, place)

@@ -5,7 +5,7 @@ cause that moves several fields makes these deviate together.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -13,10 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.scipy.stats import norm
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
 from diffmicro.design.devices import Entry, entries
-from diffmicro.parameters import as_arrays, get, put
+from diffmicro.parameters import Fields, as_arrays, get, put
 from diffmicro.tolerance import Tolerance
 
 
@@ -26,12 +27,12 @@ class Scatter(NamedTuple):
     causes: names of the coordinates. moved: for each cause its tolerance, and the entries that it moves by shares.
     """
 
-    design: Any
-    setting: Any
+    design: Fields
+    setting: Fields
     causes: tuple[str, ...]
     moved: tuple[tuple[Tolerance, tuple[tuple[Entry, float], ...]], ...]
 
-    def part(self, place: Array) -> tuple[Any, Any]:
+    def part(self, place: Array) -> tuple[PyTree, PyTree]:
         """Design and setting of the part at this place."""
         fields = {
             e.field: jnp.asarray(get(self.design, self.setting, e.field)) for e in self._entries()
@@ -59,7 +60,7 @@ class Scatter(NamedTuple):
             )
         return found
 
-    def parts(self, places: np.ndarray) -> tuple[Any, Any]:
+    def parts(self, places: np.ndarray) -> tuple[PyTree, PyTree]:
         """Design and setting of many parts, with a leading axis on every number."""
         return jax.tree.map(np.asarray, _parts(self, jnp.asarray(places)))
 
@@ -73,7 +74,7 @@ class Scatter(NamedTuple):
         point = self.part(place)
         return {field: get(*point, field) for field in self.fields}
 
-    def slope(self, gradient: Mapping[str, Any], place: Array) -> Array:
+    def slope(self, gradient: Mapping[str, Array | np.ndarray], place: Array) -> Array:
         """The slope at this place, of what has this gradient by the deviating fields."""
         moves = jax.jacfwd(self.deviating)(place)
         each = (jnp.tensordot(gradient[f], moves[f], jnp.ndim(gradient[f])) for f in self.fields)
@@ -83,7 +84,9 @@ class Scatter(NamedTuple):
         return [entry for _, targets in self.moved for entry, _ in targets]
 
 
-def scatter(device: Device, design: Any, setting: Any, tolerances: Sequence[Tolerance]) -> Scatter:
+def scatter(
+    device: Device, design: Fields, setting: Fields, tolerances: Sequence[Tolerance]
+) -> Scatter:
     """What deviates. Each entry of a vector field has a cause of its own; `field[:]` is one for all of them."""
     if not tolerances:
         raise ValueError(
@@ -115,5 +118,5 @@ def scatter(device: Device, design: Any, setting: Any, tolerances: Sequence[Tole
 
 
 @eqx.filter_jit
-def _parts(of: Scatter, places: Array) -> tuple[Any, Any]:
+def _parts(of: Scatter, places: Array) -> tuple[PyTree, PyTree]:
     return jax.vmap(of.part)(places)

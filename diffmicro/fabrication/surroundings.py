@@ -4,7 +4,7 @@ An optimum is fragile when the device's own tolerances reach an end of what it d
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from diffmicro.boundary.margin import measured
 from diffmicro.design.problem import Constraint
 from diffmicro.fabrication.tolerances import tolerances
 from diffmicro.fabrication.yields import Yield
-from diffmicro.parameters import describe, get, idle
+from diffmicro.parameters import Fields, describe, get, idle
 from diffmicro.results import NoResult
 from diffmicro.tolerance import Tolerance
 
@@ -54,8 +54,8 @@ class Surroundings(NamedTuple):
 
 def surroundings(
     device: Device,
-    design: Any,
-    setting: Any,
+    design: Fields,
+    setting: Fields,
     keys: Sequence[str],
     limits: Sequence[Constraint] = (),
     *,
@@ -92,12 +92,12 @@ def surroundings(
         causes = ", ".join(found.causes)
         fragile.append(f"{100 * found.share:.3g} % of parts are good; the others fail by {causes}")
     words = describe(type(setting))
-    start = setting.start if "start" in words and words["start"].words else ""
+    start = get(design, setting, "start") if "start" in words and words["start"].words else ""
     return Surroundings(start, tuple(ends), found, tuple(fragile))
 
 
 def _end(
-    device: Device, design: Any, setting: Any, key: str, deviating: Sequence[Tolerance]
+    device: Device, design: Fields, setting: Fields, key: str, deviating: Sequence[Tolerance]
 ) -> End:
     size = _deviation(design, setting, key, deviating)
     try:
@@ -109,7 +109,7 @@ def _end(
     return End(key, found.value, found.boundary.kind, size)
 
 
-def _deviation(design: Any, setting: Any, key: str, deviating: Sequence[Tolerance]) -> float:
+def _deviation(design: Fields, setting: Fields, key: str, deviating: Sequence[Tolerance]) -> float:
     """How far parts are expected to deviate along a parameter, as a share of it."""
     value = abs(float(get(design, setting, key)))
     total = 0.0
@@ -120,7 +120,7 @@ def _deviation(design: Any, setting: Any, key: str, deviating: Sequence[Toleranc
     return total
 
 
-def _is_number(device: Device, design: Any, setting: Any, key: str) -> bool:
+def _is_number(device: Device, design: Fields, setting: Fields, key: str) -> bool:
     """Whether a name is that of a single number with a share to speak of."""
     known = device.parameters.get(key)
     if known is None or not known.differentiable or () not in known.shapes:

@@ -19,7 +19,7 @@ from diffmicro.design.problem import Constraint
 from diffmicro.devices import as_device
 from diffmicro.fabrication.scatter import Scatter, scatter
 from diffmicro.fabrication.yields import Center, Judge, Yield, estimate
-from diffmicro.parameters import whole_number
+from diffmicro.parameters import Fields, whole_number
 from diffmicro.reasons import VERDICTS
 from diffmicro.results import words
 from diffmicro.sweep.grids import Batch
@@ -38,8 +38,8 @@ def tolerances(
     deviating: Sequence[Tolerance],
     limits: Sequence[Constraint] = (),
     *,
-    design: object = None,
-    setting: object = None,
+    design: Fields | None = None,
+    setting: Fields | None = None,
     parts: int = 2000,
     seed: int = 0,
     gradients: bool = True,
@@ -51,8 +51,7 @@ def tolerances(
     for bad parts along the slopes of limits too, where these are certified. allowed: status words of good parts.
     """
     device = as_device(device)
-    design = device.published_design() if design is None else design
-    setting = device.published_setting() if setting is None else setting
+    design, setting = device.point(design, setting)
     device.check("tolerances", design, setting)
     parts = whole_number("tolerances: parts", parts, None, 20, 10**7)
     seed = whole_number("tolerances: seed", seed, None, 0)

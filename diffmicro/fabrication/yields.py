@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from diffmicro.tolerance import LEVEL, share_interval
 
@@ -121,7 +122,7 @@ class _Mixture(NamedTuple):
     wide: np.ndarray
     shares: np.ndarray
 
-    def drawn(self, chance: Any, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def drawn(self, chance: Generator, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Places, their weights, and the cloud of each. Each cloud has its exact share of the draws, so that the
         difference between clouds is no error."""
         counts = np.floor(self.shares * count).astype(int)
@@ -151,7 +152,7 @@ def _mixture(centers: np.ndarray) -> _Mixture:
     )
 
 
-def _weighted(judge: Judge, chance: Any, centers: list[Center], count: int) -> Yield:
+def _weighted(judge: Judge, chance: Generator, centers: list[Center], count: int) -> Yield:
     """The yield by importance sampling: a first round moves the centers to where the probable failures are."""
     at = np.stack([center.place for center in centers])
     first = count // 3
@@ -196,7 +197,11 @@ def _interval(terms: np.ndarray, error: float) -> tuple[float, float]:
 
 
 def _centers(
-    judge: Judge, chance: Any, dimension: int, most: int, by_gradient: Callable[[], list[Center]]
+    judge: Judge,
+    chance: Generator,
+    dimension: int,
+    most: int,
+    by_gradient: Callable[[], list[Center]],
 ) -> tuple[list[Center], int, str]:
     """Bad places near the origin, apart from each other, nearest first; how many parts that took; a remark."""
     found, used = list(by_gradient()), 0

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
+from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
 from diffmicro.gpu.program import Loop, read
@@ -69,10 +71,10 @@ class Compiler:
         )
         self.sharding = jax.sharding.SingleDeviceSharding(place.devices[0])
 
-    def compile(self, function: Callable, lanes: Any, count: int) -> Compiled:
+    def compile(self, function: Callable, lanes: PyTree, count: int) -> Compiled:
         """`function` of one lane, for a batch. lanes: arrays of one lane, for their shapes."""
 
-        def for_gpu(given: Any) -> Any:
+        def for_gpu(given: Array) -> jax.ShapeDtypeStruct:
             return jax.vmap(function)(given)
 
         specs = jax.tree.map(
@@ -103,7 +105,7 @@ class Compiler:
         return registers, spills
 
 
-def programs(device: Device) -> Iterator[tuple[str, Callable, Any]]:
+def programs(device: Device) -> Iterator[tuple[str, Callable, PyTree]]:
     """The device's usual response at its published point, and its gradient: name, function of a lane, a lane.
 
     The gradient is the first response's, by every number of design and setting, in reverse mode.
@@ -112,11 +114,11 @@ def programs(device: Device) -> Iterator[tuple[str, Callable, Any]]:
     numbers, rest = eqx.partition(point, eqx.is_inexact_array)
     first = device.usual_responses[0]
 
-    def value(numbers: Any) -> Any:
+    def value(numbers: PyTree) -> PyTree:
         response = device.respond(*eqx.combine(numbers, rest), throw=False)
         return eqx.filter(response, eqx.is_array)
 
-    def one(numbers: Any) -> Any:
+    def one(numbers: PyTree) -> PyTree:
         return getattr(value(numbers), first).sum()
 
     yield "value", value, numbers

@@ -8,31 +8,32 @@ to and no branch found connects with is not found, nor are motions of longer per
 from collections import namedtuple
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jaxtyping import PyTree
 
-from diffmicro.dynamics.branches import STRIDE, Branch, Family, Stride, each_from_rest
+from diffmicro._types import Real
+from diffmicro.dynamics.branches import STRIDE, AnyBranch, Branch, Family, Stride, each_from_rest
 from diffmicro.dynamics.fixed_point import PeriodMap
 from diffmicro.dynamics.orbits import Search
 from diffmicro.hybrid.observers import Count
 from diffmicro.hybrid.steady import Observed, Robot, lumped, period_map, settle
-from diffmicro.parameters import as_arrays, check, describe, put, whole_number
+from diffmicro.parameters import Fields, as_arrays, check, describe, put, whole_number
 from diffmicro.results import word
 
 
 class Line(eqx.Module):
     """Designs and settings that differ in one field."""
 
-    design: Any
-    setting: Any
+    design: Fields
+    setting: Fields
     key: str = eqx.field(static=True)
 
-    def at(self, value: Array | float) -> tuple[Any, Any]:
+    def at(self, value: Array | float) -> tuple[Fields, Fields]:
         """Design and setting with this value of the key."""
         return put(self.design, self.setting, {self.key: value})
 
@@ -42,8 +43,8 @@ class Line(eqx.Module):
 
 def each_branch(
     robot: Robot,
-    design: Any,
-    setting: Any,
+    design: Fields,
+    setting: Fields,
     key: str,
     start: float,
     stop: float,
@@ -53,7 +54,7 @@ def each_branch(
     tolerance: float = 1e-9,
     stride: Stride = STRIDE,
     watch: Callable[[int], None] = lambda points: None,
-) -> Iterator[Any]:
+) -> Iterator[AnyBranch]:
     """The branches one after another: `key`, `parameter`, the responses, `multiplier`, `stable`, `folds`,
     `corners` and `ends` of each, see `dynamics.branches.Branch`. A calculation on the host."""
     where = f"{type(robot.motion).__name__}.branches"
@@ -105,8 +106,8 @@ def _from_rest(
     return np.array([float(response.state[n] / units[n]) for n in robot.motion.names])
 
 
-def _in_si(robot: Robot, line: Line, branch: Branch) -> Any:
-    def sizes(value: Array) -> list[Array]:
+def _in_si(robot: Robot, line: Line, branch: Branch) -> PyTree:
+    def sizes(value: Array) -> list[Real]:
         given = line.at(value)
         units, period = robot.motion.units(*given), robot.motion.period(*given)
         return [o.size(units, jnp.asarray(period)) for o in robot.observers]

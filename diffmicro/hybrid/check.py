@@ -6,16 +6,19 @@ for what only numbers show (`checked`).
 """
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from diffmicro.dynamics.series import NO_SIGN, line, series
+from diffmicro._types import Real
+from diffmicro.dynamics.series import NO_SIGN, Coefficient, line, series
+from diffmicro.dynamics.system import Drive, Mode, State
 from diffmicro.hybrid.motion import Motion, MotionError, unwritten
 from diffmicro.hybrid.parts import Coulomb, Impact
-from diffmicro.parameters import as_arrays
+from diffmicro.hybrid.system import Assembled
+from diffmicro.parameters import Fields, as_arrays
 
 
 def complete(motion: Motion) -> None:
@@ -66,7 +69,7 @@ def _check_names(where: str, motion: Motion) -> None:
             )
 
 
-def _check_accelerations(where: str, motion: Motion, given: tuple[Any, Any]) -> None:
+def _check_accelerations(where: str, motion: Motion, given: tuple[Fields, Fields]) -> None:
     """One number for each coordinate, from what a force may depend on; a period that depends on nothing else."""
     period = jax.eval_shape(motion.period, *given)
     if jnp.shape(period) != ():
@@ -93,12 +96,12 @@ def _check_accelerations(where: str, motion: Motion, given: tuple[Any, Any]) -> 
             )
 
 
-def _check_series(where: str, motion: Motion, given: tuple[Any, Any]) -> None:
+def _check_series(where: str, motion: Motion, given: tuple[Fields, Fields]) -> None:
     """All forces are functions that a Taylor series passes through."""
 
-    def flows(design: Any, setting: Any) -> list[Any]:
-        system = motion.system(design, setting)
-        state, mode, drive = _somewhere(motion, system)
+    def flows(design: Fields, setting: Fields) -> list[list[Coefficient]]:
+        system, like = motion.system(design, setting), as_arrays(motion.period(design, setting))
+        state, mode, drive = _somewhere(motion, (design, setting), like)
         moving = motion.State(*(line(v, v + 0.3) for v in state))
         along = jax.tree.map(lambda d: line(d, d), drive)
         rates = system.flow(line(state[0], state[0]), moving, mode, along)
@@ -119,11 +122,11 @@ def _no_series(where: str, problem: TypeError) -> MotionError:
     )
 
 
-def _somewhere(motion: Motion, system: Any) -> tuple[Any, Any, Any]:
+def _somewhere(
+    motion: Motion, given: tuple[Fields, Fields], like: Array
+) -> tuple[State, Mode, Drive]:
     """A state that is not the start, all contacts open, and values of the drives."""
-    start = motion.start(system.design, system.setting)
-    units = motion.units(system.design, system.setting)
-    zero = jnp.zeros_like(system.period)
+    start, units, zero = motion.start(*given), motion.units(*given), jnp.zeros_like(like)
     state = [x * 1.1 + 0.07 * (k + 1) for k, x in enumerate(motion.state_of(start, units))]
     mode = (zero if isinstance(p, Coulomb) else zero > 0 for p in motion.contacts)
     return (
@@ -137,19 +140,20 @@ class _Numbers(NamedTuple):
     """At the defaults: period, accelerations at the start, units of forces, M at the start and elsewhere."""
 
     period: Array
-    rates: dict[str, Array]
+    rates: dict[str, Real]
     force_units: tuple[Array, ...]
     mobility: Array
     elsewhere: Array
 
 
-def _probe(motion: Motion, design: Any, setting: Any) -> _Numbers:
+def _probe(motion: Motion, design: Fields, setting: Fields) -> _Numbers:
     period = as_arrays(motion.period(design, setting))
     rates = motion._at_start(0.1 + 0.0 * period, design, setting)
-    system: Any = motion.system(design, setting)
+    system = motion.system(design, setting)
+    assert isinstance(system, Assembled)
     elsewhere = system.mobility
     if motion.rigid:
-        state, mode, drive = _somewhere(motion, system)
+        state, mode, drive = _somewhere(motion, (design, setting), period)
         elsewhere = system.mobility_at(0.3 + 0.0 * period, state, mode, drive, 0.5)
     return _Numbers(period, rates, system.force_units, system.mobility, elsewhere)
 

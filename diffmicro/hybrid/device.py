@@ -4,21 +4,24 @@ It gathers what a `Device` needs: `respond` looks for the periodic motion that t
 observes it and differentiates it (`steady`); the class of its responses follows from the observers.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import new_class
-from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro._device import Device, Method
+from diffmicro._types import Real
+from diffmicro.dynamics.branches import AnyBranch
 from diffmicro.dynamics.orbits import SETTLE, Search
+from diffmicro.dynamics.periodic import Periodic
 from diffmicro.hybrid.check import checked, complete
 from diffmicro.hybrid.motion import Motion, MotionError, unwritten
 from diffmicro.hybrid.observers import Drift, Observer
 from diffmicro.hybrid.steady import STEPS, TOLERANCE, Robot, begin, settle, traced
-from diffmicro.parameters import as_arrays, describe, output, whole_number
+from diffmicro.parameters import Fields, Value, as_arrays, describe, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.recheck import ByWarmStart
 from diffmicro.results import RESULTS, code, raise_failure
@@ -35,7 +38,7 @@ def device(
     responses: Mapping[str, Observer],
     source: str,
     rules: tuple[Rule, ...] = (),
-    **given: Any,
+    **given: Value,
 ) -> Device:
     """A `Device` that settles to periodic motions of `motion` and reports `responses`.
 
@@ -48,7 +51,7 @@ def device(
     _check_starts(name, motion, Setting)
     robot = Robot(motion, names, observers, rules, _response_class(name, motion, responses))
     known = (name, robot, Design, Setting)
-    usual: dict[str, Any] = dict(
+    usual: dict[str, Value] = dict(
         methods=(Method("event", steps=STEPS),),
         recheck=ByWarmStart(_nearby, _afresh(robot)),
         objection=_objection(robot),
@@ -74,18 +77,18 @@ def device(
 
 def _respond(name: str, robot: Robot, Design: type, Setting: type) -> Callable:
     def respond(
-        design: Any,
-        setting: Any,
+        design: Fields,
+        setting: Fields,
         *,
         steps: int | None = None,
-        start: Any = None,
+        start: Mapping[str, Real] | None = None,
         multiple: Array | int = 1,
         near: Array | bool = False,
         search: Search = SETTLE,
         window: int = 200,
         tolerance: Array | float = TOLERANCE,
         throw: bool = True,
-    ) -> Any:
+    ) -> PyTree:
         """The periodic motion that the robot settles to from `start`, or else as its Setting gets it going.
 
         `steps`: fewest per period. `multiple`: period in drive periods that is tried first. `near`: `start` is
@@ -110,8 +113,13 @@ def _respond(name: str, robot: Robot, Design: type, Setting: type) -> Callable:
 
 def _simulate(name: str, robot: Robot, Design: type, Setting: type) -> Callable:
     def simulate(
-        design: Any, setting: Any, *, periods: int = 1, start: Any = None, steps: int = 200
-    ) -> Any:
+        design: Fields,
+        setting: Fields,
+        *,
+        periods: int = 1,
+        start: Mapping[str, Real] | None = None,
+        steps: int = 200,
+    ) -> tuple:
         """The motion over `periods` drive periods from rest, or from `start`; each event is one more point."""
         check_point(f"{name}.simulate", robot.rules, design, setting)
         checked(robot.motion, Design, Setting)
@@ -135,7 +143,7 @@ def _check_starts(name: str, motion: Motion, Setting: type) -> None:
         )
 
 
-def _check_start(where: str, robot: Robot, start: Any) -> None:
+def _check_start(where: str, robot: Robot, start: Mapping[str, Real] | None) -> None:
     names = robot.motion.names
     if start is not None and set(start) != set(names):
         raise ValueError(
@@ -143,16 +151,18 @@ def _check_start(where: str, robot: Robot, start: Any) -> None:
         )
 
 
-def _afresh(robot: Robot) -> Callable[[Any, Any], dict]:
-    def afresh(design: Any, setting: Any) -> dict:
+def _afresh(robot: Robot) -> Callable[[Fields, Fields], dict]:
+    def afresh(design: Fields, setting: Fields) -> dict:
         start = begin(robot, *as_arrays((design, setting)))
         return dict(start=start, multiple=jnp.ones((), jnp.int32), near=jnp.asarray(False))
 
     return afresh
 
 
-def _branches(robot: Robot) -> Callable[..., Any]:
-    def each_branch(design: Any, setting: Any, key: str, start: float, stop: float, **options: Any):
+def _branches(robot: Robot) -> Callable[..., Iterator[AnyBranch]]:
+    def each_branch(
+        design: Fields, setting: Fields, key: str, start: float, stop: float, **options: Value
+    ):
         """See `hybrid.branches.each_branch`."""
         from diffmicro.hybrid import branches
 
@@ -161,8 +171,8 @@ def _branches(robot: Robot) -> Callable[..., Any]:
     return each_branch
 
 
-def _orbits(robot: Robot) -> Callable[..., Any]:
-    def periodic(design: Any, setting: Any, steps: int | None = None) -> Any:
+def _orbits(robot: Robot) -> Callable[..., Periodic]:
+    def periodic(design: Fields, setting: Fields, steps: int | None = None) -> Periodic:
         """See `hybrid.orbits.periodic`."""
         from diffmicro.hybrid import orbits
 
@@ -182,7 +192,7 @@ def _response_class(name: str, motion: Motion, responses: Mapping[str, Observer]
         elif observer.name not in known:
             there = f"{what.split()[0]}s are {', '.join(known)}" if known else "there is none"
             raise MotionError(f"{name}.{key}: {observer.name!r} is no {what}; {there}.")
-    fields: dict[str, Any] = {
+    fields: dict[str, Value] = {
         key: output(o.meaning(motion), o.unit(motion), low=o.low, high=o.high)
         for key, o in responses.items()
     }
@@ -206,7 +216,7 @@ def _response_class(name: str, motion: Motion, responses: Mapping[str, Observer]
         raise MotionError(f"{name}: the response {key!r} is there already; choose another name.")
     fields |= own
     hints = {
-        key: RESULTS if key == "result" else Any if key == "state" else Array for key in fields
+        key: RESULTS if key == "result" else dict if key == "state" else Array for key in fields
     }
     body = dict(
         fields, __annotations__=hints, __module__=__name__, __doc__=f"Steady motion: {name}."
@@ -214,7 +224,7 @@ def _response_class(name: str, motion: Motion, responses: Mapping[str, Observer]
     return new_class("Response", (eqx.Module,), exec_body=lambda space: space.update(body))
 
 
-def _nearby(response: Any, tolerance: Array | float) -> dict:
+def _nearby(response: PyTree, tolerance: Array | float) -> dict:
     return dict(
         start=response.state,
         multiple=jnp.maximum(response.period_multiple, 1),
@@ -229,7 +239,7 @@ SYMMETRIC = 1e-8
 
 
 def _objection(robot: Robot) -> Callable[..., Array]:
-    def objection(response: Any, design: Any, setting: Any, of: str, method: str) -> Array:
+    def objection(response: PyTree, design: Fields, setting: Fields, of: str, method: str) -> Array:
         against = jnp.asarray(0)
         if of in robot.names and isinstance(robot.observers[robot.names.index(of)], Drift):
             observer = robot.observers[robot.names.index(of)]

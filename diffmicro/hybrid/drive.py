@@ -7,16 +7,18 @@ passed to the engine as it is, so that a switch is met exactly and its instant h
 import abc
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import PyTree
 
-from diffmicro.dynamics.series import cos
-from diffmicro.dynamics.system import Schedule
+from diffmicro._types import Real
+from diffmicro.dynamics import series
+from diffmicro.dynamics.system import Drive, Schedule
 from diffmicro.hybrid.parts import Named, Number, number
+from diffmicro.parameters import Fields
 
-Segment = tuple[Any, Any, Any]
+Segment = tuple[Real, Real, Real]
 """End [shares of the period], value at the start, value at the end."""
 
 
@@ -27,9 +29,9 @@ class Harmonic(Named):
     multiple: int = 1
     phase: Number = 0.0
 
-    def value(self, angle: Any, design: Any, setting: Any) -> Any:
+    def value(self, angle: series.Number, design: Fields, setting: Fields) -> series.Number:
         """At the angle 2 pi t / T."""
-        return cos(angle * float(self.multiple) + number(self.phase, design, setting))
+        return series.cos(angle * float(self.multiple) + number(self.phase, design, setting))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Segmented(Named, abc.ABC):
     """A drive that is linear on segments."""
 
     @abc.abstractmethod
-    def segments(self, design: Any, setting: Any) -> Sequence[Segment]:
+    def segments(self, design: Fields, setting: Fields) -> Sequence[Segment]:
         """The segments of one period in their order; the last one ends at 1."""
 
 
@@ -53,7 +55,7 @@ class Square(Segmented):
     duty: Number = 0.5
     rise: Number = 0.0
 
-    def segments(self, design: Any, setting: Any) -> Sequence[Segment]:
+    def segments(self, design: Fields, setting: Fields) -> Sequence[Segment]:
         """Up, high, down, low."""
         low, high, duty, rise = (
             number(n, design, setting) for n in (self.low, self.high, self.duty, self.rise)
@@ -72,7 +74,7 @@ class Sawtooth(Segmented):
     low: Number = -1.0
     high: Number = 1.0
 
-    def segments(self, design: Any, setting: Any) -> Sequence[Segment]:
+    def segments(self, design: Fields, setting: Fields) -> Sequence[Segment]:
         """Up, down."""
         rise, low, high = (number(n, design, setting) for n in (self.rise, self.low, self.high))
         return (rise, low, high), (1.0, high, low)
@@ -82,9 +84,9 @@ class Sawtooth(Segmented):
 class Steps(Segmented):
     """Constant levels: ((end, level), ...), as shares of the period, the last one to 1."""
 
-    levels: Callable[[Any, Any], Sequence[tuple[Any, Any]]] | None = None
+    levels: Callable[..., Sequence[tuple[Real, Real]]] | None = None
 
-    def segments(self, design: Any, setting: Any) -> Sequence[Segment]:
+    def segments(self, design: Fields, setting: Fields) -> Sequence[Segment]:
         """One for each level."""
         assert self.levels is not None
         return [(end, level, level) for end, level in self.levels(design, setting)]
@@ -96,7 +98,7 @@ class Samples(Segmented):
 
     values: tuple[float, ...] = (0.0, 1.0)
 
-    def segments(self, design: Any, setting: Any) -> Sequence[Segment]:
+    def segments(self, design: Fields, setting: Fields) -> Sequence[Segment]:
         """From each value to the next, from the last to the first."""
         count = len(self.values)
         following = (*self.values[1:], self.values[0])
@@ -107,7 +109,11 @@ class Samples(Segmented):
 
 
 def schedule(
-    drives: Sequence[Segmented], kind: Callable[..., Any], design: Any, setting: Any, like: Array
+    drives: Sequence[Segmented],
+    kind: Callable[..., Drive],
+    design: PyTree,
+    setting: PyTree,
+    like: Array,
 ) -> Schedule:
     """All segmented drives as one schedule of `kind` (a NamedTuple with an entry for each)."""
     given = [drive.segments(design, setting) for drive in drives]

@@ -8,17 +8,19 @@ from collections import namedtuple
 from collections.abc import Mapping
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import Any, Generic, NoReturn, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import PyTree
 
+from diffmicro._types import Real
+from diffmicro.dynamics.series import Number
 from diffmicro.dynamics.starts import Approach
 from diffmicro.dynamics.system import HybridSystem, Step
 from diffmicro.hybrid.drive import Harmonic, Segmented
 from diffmicro.hybrid.parts import (
-    Contact,
     Coordinate,
     Coulomb,
     Impact,
@@ -26,7 +28,7 @@ from diffmicro.hybrid.parts import (
     OneSidedSpring,
     number,
 )
-from diffmicro.parameters import as_arrays
+from diffmicro.parameters import DesignT, SettingT, as_arrays
 
 
 class Now(SimpleNamespace):
@@ -47,7 +49,10 @@ class MotionError(TypeError):
     """A motion that cannot be calculated as it is declared. The message names what to change."""
 
 
-class Motion:
+Part = TypeVar("Part", bound=Named)
+
+
+class Motion(Generic[DesignT, SettingT]):
     """Coordinates, contacts and drives as attributes of the class; `period` and `accelerations` as methods.
 
     An expert overrides `system`: with `assembled(self, design, setting, Own)`, where `Own` derives from
@@ -56,15 +61,15 @@ class Motion:
     overridden where `count` and `share` rest on them.
     """
 
-    def period(self, design: Any, setting: Any) -> Any:
+    def period(self, design: DesignT, setting: SettingT) -> Real:
         """Period of the drive [s]."""
         raise unwritten(self, "period")
 
-    def accelerations(self, now: Any, design: Any, setting: Any) -> Mapping[str, Any]:
+    def accelerations(self, now: Now, design: DesignT, setting: SettingT) -> Mapping[str, Number]:
         """The second derivative of each coordinate by its name (the first where its order is 1), in SI units."""
         raise unwritten(self, "accelerations")
 
-    def __init_subclass__(cls, **given: Any) -> None:
+    def __init_subclass__(cls, **given: object) -> None:
         super().__init_subclass__(**given)
         taken = [k for k, v in vars(cls).items() if isinstance(v, Named) and k in vars(Motion)]
         if taken:
@@ -91,7 +96,7 @@ class Motion:
         """Whether the author wrote the method of this name, or wrote it anew."""
         return getattr(type(self), name) is not getattr(Motion, name)
 
-    def _of(self, kind: type) -> tuple[Any, ...]:
+    def _of(self, kind: type[Part]) -> tuple[Part, ...]:
         return tuple(part for part in self.declared.values() if isinstance(part, kind))
 
     @cached_property
@@ -102,7 +107,9 @@ class Motion:
     @cached_property
     def contacts(self) -> tuple[Coulomb | Impact | OneSidedSpring, ...]:
         """Those of the class, in their order."""
-        return self._of(Contact)
+        return tuple(
+            p for p in self.declared.values() if isinstance(p, Coulomb | Impact | OneSidedSpring)
+        )
 
     def contact_named(self, name: str) -> Coulomb | Impact | OneSidedSpring:
         """The contact of this name."""
@@ -150,7 +157,7 @@ class Motion:
         """NamedTuple of all states."""
         return namedtuple("State", list(self.units_of))
 
-    def state_of(self, values: Mapping[str, Any], units: Mapping[str, Any]) -> Any:
+    def state_of(self, values: Mapping[str, Real], units: Mapping[str, Real]) -> PyTree:
         """The state in natural units from values in SI, 0 where none is given."""
         zero = 0.0 * units[self.names[0]]
         natural = {n: (values.get(n, zero) + zero) / units[n] for n in units}
@@ -170,7 +177,7 @@ class Motion:
         """The coordinate of this name."""
         return next(c for c in self.coordinates if c.name == name)
 
-    def scales(self, design: Any, setting: Any) -> dict[str, Any]:
+    def scales(self, design: DesignT, setting: SettingT) -> dict[str, Real]:
         """The natural unit of each coordinate [its unit]: what it is given, else from its swing and its stops."""
         given = {
             c.name: number(c.scale, design, setting)
@@ -187,7 +194,7 @@ class Motion:
             found[c.name] = jnp.sqrt(jnp.where(square > 0, square, 1.0))
         return found | given
 
-    def _swings(self, design: Any, setting: Any) -> dict[str, Any]:
+    def _swings(self, design: DesignT, setting: SettingT) -> dict[str, Real]:
         """Amplitudes that the accelerations at the start amount to, a_rms (T/2pi)^2, were they free."""
         period = self.period(design, setting)
         shares = jnp.arange(8, dtype=jnp.result_type(period, float)) / 8
@@ -199,7 +206,7 @@ class Motion:
             swings[c.name] = rms * (period / (2 * jnp.pi)) ** c.order
         return swings
 
-    def _at_start(self, share: Array, design: Any, setting: Any) -> dict[str, Any]:
+    def _at_start(self, share: Array, design: DesignT, setting: SettingT) -> dict[str, Real]:
         """Accelerations of the motion at its start with all contacts open, after a share of the period."""
         values = {"time": share * self.period(design, setting), "phase": 2 * jnp.pi * share}
         values |= self.start(design, setting)
@@ -213,19 +220,19 @@ class Motion:
         rates = self.accelerations(Now(**values), design, setting)
         return {name: rate + zero for name, rate in rates.items()}
 
-    def units(self, design: Any, setting: Any) -> dict[str, Any]:
+    def units(self, design: DesignT, setting: SettingT) -> dict[str, Real]:
         """The natural unit of each state [its unit]."""
         period, scales = self.period(design, setting), self.scales(design, setting)
         rates = {c.rate: scales[c.name] / period for c in self.coordinates}
         return {name: (scales | rates)[name] for name in self.units_of}
 
-    def start(self, design: Any, setting: Any) -> dict[str, Any]:
+    def start(self, design: DesignT, setting: SettingT) -> dict[str, Real]:
         """The motion at rest at its start [SI], without the places that drift."""
         places = {c.name: number(c.start, design, setting) for c in self.coordinates}
         zero = 0.0 * as_arrays(self.period(design, setting))
         return {name: zero + places.get(name, 0.0) for name in self.names}
 
-    def system(self, design: Any, setting: Any) -> HybridSystem:
+    def system(self, design: DesignT, setting: SettingT) -> HybridSystem:
         """The motion for the engine."""
         from diffmicro.hybrid.system import assembled
 
@@ -241,7 +248,7 @@ class Motion:
             return fired[0] | fired[1]
         return fired[0] & ~getattr(step.mode, name)
 
-    def holds(self, name: str, mode: Any) -> Array:
+    def holds(self, name: str, mode: PyTree) -> Array:
         """Whether the contact of this name is closed, or sticks."""
         held = getattr(mode, name)
         return held == 0 if isinstance(self.contact_named(name), Coulomb) else held

@@ -7,16 +7,17 @@ every device reports: the time at rest and the margin.
 import abc
 import dataclasses
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro._types import Real
 from diffmicro.dynamics.margin import Margin
 from diffmicro.dynamics.roots import stationary_point
 from diffmicro.dynamics.series import value
-from diffmicro.dynamics.system import HybridSystem, Observing, Step
+from diffmicro.dynamics.system import HybridSystem, Mode, Observing, State, Step
 from diffmicro.hybrid.motion import Motion, per_second
 from diffmicro.hybrid.parts import Coulomb
 
@@ -29,7 +30,7 @@ class Observer(abc.ABC):
     per_period = False
     """Whether it adds up from period to period, and is reported per period of the drive."""
     method = ""
-    """The method of the motion that it looks at contacts by, if it does."""
+    """The method of the motion by which it sees contacts, if it does."""
     low, high = -math.inf, math.inf
     """What it lies between."""
 
@@ -45,16 +46,16 @@ class Observer(abc.ABC):
     def known(self, motion: Motion) -> tuple[str, list[str]]:
         """What its name has to be one of, in words, and those that there are."""
 
-    def size(self, units: dict[str, Any], period: Any) -> Any:
+    def size(self, units: dict[str, Real], period: Real) -> Real:
         """Its unit over the natural one: a factor."""
         return jnp.ones_like(period)
 
-    def blank(self, motion: Motion, state: Any) -> Array:
+    def blank(self, motion: Motion, state: State) -> Array:
         """What it starts from."""
         return jnp.zeros_like(state[0])
 
     @abc.abstractmethod
-    def seen(self, before: Array, motion: Motion, step: Step, state: Any) -> Array:
+    def seen(self, before: Array, motion: Motion, step: Step, state: State) -> Array:
         """The number after one more step that ended in `state`."""
 
 
@@ -76,11 +77,11 @@ class Drift(Observer):
         """In words."""
         return f"mean rate: {motion.coordinate_named(self.name).meaning}"
 
-    def size(self, units: dict[str, Any], period: Any) -> Any:
+    def size(self, units: dict[str, Real], period: Real) -> Real:
         """Scale per period."""
         return units[self.name] / period
 
-    def seen(self, before: Array, motion: Motion, step: Step, state: Any) -> Array:
+    def seen(self, before: Array, motion: Motion, step: Step, state: State) -> Array:
         """The place so far."""
         return getattr(state, self.name)
 
@@ -105,7 +106,7 @@ class Count(Observer):
         """In words."""
         return f"events of {self.name} per drive period"
 
-    def seen(self, before: Array, motion: Motion, step: Step, state: Any) -> Array:
+    def seen(self, before: Array, motion: Motion, step: Step, state: State) -> Array:
         """One more, or not."""
         return before + motion.event(self.name, step)
 
@@ -131,7 +132,7 @@ class Share(Observer):
         contact = motion.declared.get(self.name)
         return f"share of time in which {self.name} {'sticks' if isinstance(contact, Coulomb) else 'is closed'}"
 
-    def seen(self, before: Array, motion: Motion, step: Step, state: Any) -> Array:
+    def seen(self, before: Array, motion: Motion, step: Step, state: State) -> Array:
         """The time so far."""
         return before + jnp.where(
             motion.holds(self.name, step.mode), step.duration * step.length, 0.0
@@ -156,15 +157,15 @@ class Extreme(Observer):
         """In words."""
         return f"{'largest' if self.sign > 0 else 'smallest'} {self.name.replace('_', ' ')}"
 
-    def size(self, units: dict[str, Any], period: Any) -> Any:
+    def size(self, units: dict[str, Real], period: Real) -> Real:
         """The state's."""
         return units[self.name]
 
-    def blank(self, motion: Motion, state: Any) -> Array:
+    def blank(self, motion: Motion, state: State) -> Array:
         """Where the motion begins."""
         return getattr(state, self.name)
 
-    def seen(self, before: Array, motion: Motion, step: Step, state: Any) -> Array:
+    def seen(self, before: Array, motion: Motion, step: Step, state: State) -> Array:
         """With the stationary point inside the step."""
         better = jnp.maximum if self.sign > 0 else jnp.minimum
         along, end = getattr(step.states, self.name), getattr(state, self.name)
@@ -218,13 +219,13 @@ class Watched(Observing):
     motion: Motion = eqx.field(static=True)
     observers: tuple[Observer, ...] = eqx.field(static=True)
 
-    def blank_record(self, state: Any) -> Record:
+    def blank_record(self, state: State) -> Record:
         """Nothing seen yet."""
         zero = jnp.zeros_like(state[0])
         seen = tuple(o.blank(self.motion, state) for o in self.observers)
         return Record(seen, zero, Margin.unknown(zero))
 
-    def observe(self, record: Record, step: Step, state: Any) -> Record:
+    def observe(self, record: Record, step: Step, state: State) -> Record:
         """All observers, the time at rest, and the distance to the nearest change of the sequence of modes."""
         m = self.motion
         seen = tuple(
@@ -240,7 +241,7 @@ class Watched(Observing):
         )
 
 
-def resting(motion: Motion, mode: Any) -> Array:
+def resting(motion: Motion, mode: Mode) -> Array:
     """Whether all friction on what drifts sticks; False where there is none."""
     found = [
         motion.holds(p.name, mode)

@@ -1,25 +1,25 @@
 """The periodic motions of a device made by `device`, for their boundaries: see `dynamics.periodic`."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import equinox as eqx
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro._types import Real
 from diffmicro.dynamics.periodic import Guard, Periodic
-from diffmicro.dynamics.system import HybridSystem
+from diffmicro.dynamics.system import HybridSystem, State
 from diffmicro.hybrid.motion import Motion
 from diffmicro.hybrid.parts import Coulomb, Impact
 from diffmicro.hybrid.steady import Robot, lumped
-from diffmicro.parameters import as_arrays, whole_number
+from diffmicro.parameters import Fields, as_arrays, whole_number
 
 
 class _Systems(eqx.Module):
     """From all numbers of design and setting to the system."""
 
     motion: Motion = eqx.field(static=True)
-    unravel: Callable[[Array], Any] = eqx.field(static=True)
+    unravel: Callable[[Array], tuple[Fields, Fields]] = eqx.field(static=True)
 
     def __call__(self, q: Array) -> HybridSystem:
         return self.motion.system(*self.unravel(q))
@@ -30,26 +30,26 @@ class _States(eqx.Module):
 
     motion: Motion = eqx.field(static=True)
 
-    def __call__(self, z: Array) -> Any:
+    def __call__(self, z: Array) -> State:
         count = len(self.motion.State._fields) - self.motion.repeating
         return self.motion.State(*z, *(jnp.zeros_like(z[0]) for _ in range(count)))
 
-    def _units(self, design: Any, setting: Any) -> Array:
+    def _units(self, design: Fields, setting: Fields) -> Array:
         units = self.motion.units(design, setting)
         return jnp.stack([jnp.asarray(units[n], float) for n in self.motion.names])
 
-    def natural(self, design: Any, setting: Any, state: Any) -> Array:
+    def natural(self, design: Fields, setting: Fields, state: Mapping[str, Real] | None) -> Array:
         """z of a state; of the start of the device without one."""
         state = self.motion.start(design, setting) if state is None else state
         values = jnp.stack([jnp.asarray(state[n], float) for n in self.motion.names])
         return values / self._units(design, setting)
 
-    def physical(self, design: Any, setting: Any, z: Array) -> dict[str, Array]:
+    def physical(self, design: Fields, setting: Fields, z: Array) -> dict[str, Array]:
         """The states in SI units."""
         return dict(zip(self.motion.names, z * self._units(design, setting), strict=True))
 
 
-def periodic(robot: Robot, design: Any, setting: Any, steps: int | None = None) -> Periodic:
+def periodic(robot: Robot, design: Fields, setting: Fields, steps: int | None = None) -> Periodic:
     """The motions of all devices that have the words of this one."""
     motion = robot.motion
     design, setting = as_arrays((design, setting))
@@ -72,5 +72,5 @@ def periodic(robot: Robot, design: Any, setting: Any, steps: int | None = None) 
     )
 
 
-def _lump(design: Any, setting: Any) -> Array:
+def _lump(design: Fields, setting: Fields) -> Array:
     return lumped(design, setting)[0]

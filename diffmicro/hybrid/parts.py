@@ -17,13 +17,17 @@ contacts on one coordinate that hold it at once.
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
-Number = float | Callable[[Any, Any], Any]
+from diffmicro._types import Real
+from diffmicro.dynamics import series
+from diffmicro.parameters import Fields
+
+Number = float | Callable[..., Real]
 """A number, or a function of design and setting that gives one."""
 
 
-def number(given: Number, design: Any, setting: Any) -> Any:
+def number(given: Number, design: Fields, setting: Fields) -> Real:
     """The number that is meant for this design and setting."""
     return given(design, setting) if callable(given) else given
 
@@ -71,7 +75,7 @@ class Contact(Named):
 class Coulomb(Contact):
     """Dry friction with stick. bound: (now, design, setting) -> the largest friction force [N]."""
 
-    bound: Callable[[Any, Any, Any], Any] | None = None
+    bound: Callable[..., series.Number] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,6 +107,8 @@ class OneSidedSpring(_Stop):
     """An elastic stop; `accelerations` gives its stiffness."""
 
 
-def Hold(of: str, force: Number, at: Number = 0.0, side: Any = "below") -> Impact:
+def Hold(
+    of: str, force: Number, at: Number = 0.0, side: Literal["below", "above"] = "below"
+) -> Impact:
     """An adhesive stop: what touches it stays until it is pulled off with this force [N]."""
     return Impact(of, at, side, restitution=0.0, hold=force)

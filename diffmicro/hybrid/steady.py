@@ -5,24 +5,27 @@ are not allowed run on the defaults and are blanked. Where a motion does not set
 is a mean over a window, with its spread, and has no derivative.
 """
 
-from collections.abc import Callable
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Annotated, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
+from jaxtyping import PyTree
 
+from diffmicro._types import Real
 from diffmicro.autodiff.rules import substitute
 from diffmicro.dynamics.fixed_point import Orbit, PeriodMap
 from diffmicro.dynamics.hybrid import run, trace
 from diffmicro.dynamics.orbits import Search, find_orbit
 from diffmicro.dynamics.starts import approached
 from diffmicro.dynamics.system import Numerics
-from diffmicro.dynamics.window import window_mean
+from diffmicro.dynamics.window import WindowMean, window_mean
 from diffmicro.hybrid.motion import Motion
 from diffmicro.hybrid.observers import Drift, Observer, Watched
+from diffmicro.parameters import Fields, get
 from diffmicro.results import RESULTS, code, from_code
 from diffmicro.rules import Rule, legal, spare, where_legal
 
@@ -60,7 +63,9 @@ class Observed(NamedTuple):
     seen: Array
 
 
-def period_map(robot: Robot, unravel: Callable[[Array], Any], steps: int) -> PeriodMap:
+def period_map(
+    robot: Robot, unravel: Callable[[Array], tuple[Fields, Fields]], steps: int
+) -> PeriodMap:
     """The map of states over periods, as `orbits` wants it. A motion that is cut short is no motion."""
     motion = robot.motion
 
@@ -83,18 +88,21 @@ def period_map(robot: Robot, unravel: Callable[[Array], Any], steps: int) -> Per
     return mapped
 
 
-def lumped(design: Any, setting: Any) -> tuple[Array, Callable[[Array], Any]]:
+def lumped(
+    design: Fields, setting: Fields
+) -> tuple[Array, Callable[[Array], tuple[Fields, Fields]]]:
     """All numbers of design and setting as one vector, and the way back."""
     return ravel_pytree((design, setting))
 
 
-def begin(robot: Robot, design: Any, setting: Any) -> dict[str, Array]:
+def begin(robot: Robot, design: Fields, setting: Fields) -> dict[str, Real]:
     """The state [SI] from which the robot is left to itself: at rest, or where `setting.start` has led to."""
     design, setting = jax.lax.stop_gradient((design, setting))
     names, rest = robot.motion.names, robot.motion.start(design, setting)
-    if not robot.motion.starts or setting.start == "rest":
+    way = get(design, setting, "start") if robot.motion.starts else "rest"
+    if way == "rest":
         return rest
-    approach = robot.motion.starts[setting.start]
+    approach = robot.motion.starts[way]
     parameters, unravel = lumped(design, setting)
     tolerance = jnp.asarray(TOLERANCE, parameters.dtype)
 
@@ -104,11 +112,11 @@ def begin(robot: Robot, design: Any, setting: Any) -> dict[str, Array]:
 
     state = jnp.stack([jnp.asarray(rest[name], parameters.dtype) for name in names])
     mapped = period_map(robot, unravel, STEPS)
-    state = approached(mapped, on_the_way, state, setting.start_periods, tolerance)
+    state = approached(mapped, on_the_way, state, get(design, setting, "start_periods"), tolerance)
     return dict(zip(names, state, strict=True))
 
 
-def _natural(robot: Robot, design: Any, setting: Any) -> Array:
+def _natural(robot: Robot, design: Fields, setting: Fields) -> Array:
     """Natural units of the states that a periodic motion repeats [SI]."""
     units = robot.motion.units(design, setting)
     return jnp.stack([jnp.asarray(units[name], float) for name in robot.motion.names])
@@ -117,9 +125,9 @@ def _natural(robot: Robot, design: Any, setting: Any) -> Array:
 @eqx.filter_jit
 def settle(
     robot: Robot,
-    design: Any,
-    setting: Any,
-    start: Any,
+    design: Fields,
+    setting: Fields,
+    start: Mapping[str, Real] | None,
     tolerance: Array,
     multiple: Array,
     near: Array | bool,
@@ -127,7 +135,7 @@ def settle(
     steps: int,
     search: Search,
     window: int,
-) -> Any:
+) -> PyTree:
     """The response; for the arguments see `device`."""
     allowed = legal(robot.rules, design, setting)
     tame = spare(design), spare(setting)
@@ -165,7 +173,9 @@ def settle(
     )
 
 
-def _averaged(mapped, parameters, tolerance, orbit: Orbit, window: int, needed: Array) -> Any:
+def _averaged(
+    mapped, parameters, tolerance, orbit: Orbit, window: int, needed: Array
+) -> WindowMean:
     frozen = jax.lax.stop_gradient(parameters)
 
     def go_on(z: Array, n: Array) -> tuple[Array, Array]:
@@ -181,7 +191,7 @@ def _observed(orbit: Orbit) -> Observed:
 
 
 def _in_si(
-    robot: Robot, orbit: Orbit, displacement: Array, spread: Array, given: tuple[Any, Any]
+    robot: Robot, orbit: Orbit, displacement: Array, spread: Array, given: tuple[Fields, Fields]
 ) -> dict[str, Array]:
     """The responses; those of a motion that did not settle are NaN, except the first drift."""
     units, period = robot.motion.units(*given), robot.motion.period(*given)
@@ -207,8 +217,14 @@ def _outcome(orbit: Orbit, displacement: Array) -> Array:
 
 @eqx.filter_jit
 def traced(
-    motion: Motion, design: Any, setting: Any, start: Any, *, periods: int, steps: int
-) -> Any:
+    motion: Motion,
+    design: Fields,
+    setting: Fields,
+    start: Mapping[str, Real] | None,
+    *,
+    periods: int,
+    steps: int,
+) -> tuple:
     """The motion over time, in SI units."""
     units, period = motion.units(design, setting), motion.period(design, setting)
     start = motion.start(design, setting) if start is None else start

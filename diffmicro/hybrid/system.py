@@ -27,20 +27,22 @@ No impulse of friction acts during an impact.
 """
 
 import dataclasses
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro.dynamics.series import Number
-from diffmicro.dynamics.system import HybridSystem, Schedule, Step
+from diffmicro.dynamics.system import Drive, HybridSystem, Mode, Schedule, State, Step
 from diffmicro.hybrid.drive import schedule
 from diffmicro.hybrid.motion import Motion, Now
-from diffmicro.hybrid.parts import Coulomb, Impact, number
+from diffmicro.hybrid.parts import Contact, Coulomb, Impact, OneSidedSpring, number
 from diffmicro.nonsmooth.elimination import solve
-from diffmicro.parameters import as_arrays
+from diffmicro.parameters import Fields, as_arrays
 
 CHATTER = 1e-6
 """Rebounds slower than this [scales per period] end in lasting contact."""
@@ -59,11 +61,11 @@ class Free(NamedTuple):
 class System(HybridSystem):
     """A system that keeps no record of its own (see `observers`); its motion and events are the author's."""
 
-    def blank_record(self, state: Any) -> Any:
+    def blank_record(self, state: State) -> PyTree:
         """Nothing."""
         return None
 
-    def observe(self, record: Any, step: Step, state: Any) -> Any:
+    def observe(self, record: PyTree, step: Step, state: State) -> PyTree:
         """Nothing."""
         return record
 
@@ -75,8 +77,8 @@ class Assembled(System):
     stops, restitutions, holds: by contact, in natural units; 0 for those that have none.
     """
 
-    design: Any
-    setting: Any
+    design: Fields
+    setting: Fields
     period: Array
     scales: tuple[Array, ...]
     mobility: Array
@@ -91,10 +93,12 @@ class Assembled(System):
         m = self.motion
         return schedule(m.segmented, m.Drive, self.design, self.setting, self.period)
 
-    def _now(self, time: Number, state: Any, mode: Any, drive: Any, forces: tuple | None) -> Now:
+    def _now(
+        self, time: Number, state: State, mode: Mode, drive: Drive, forces: tuple | None
+    ) -> Now:
         m = self.motion
         angle = time * (2 * jnp.pi)
-        values: dict[str, Any] = {"time": time * self.period, "phase": angle}
+        values: dict[str, Number] = {"time": time * self.period, "phase": angle}
         for c, scale in zip(m.coordinates, self.scales, strict=True):
             if not c.drifts:
                 values[c.name] = getattr(state, c.name) * scale
@@ -112,7 +116,7 @@ class Assembled(System):
             values |= {p.name: f for p, f in zip(m.rigid, forces, strict=True)}
         return Now(**values)
 
-    def _gap(self, stop: Any, state: Any) -> Any:
+    def _gap(self, stop: Impact | OneSidedSpring, state: State) -> Number:
         return (getattr(state, stop.of) - self.stops[stop.name]) * stop.sign
 
     def _rates(self, now: Now) -> tuple[Number, ...]:
@@ -123,20 +127,22 @@ class Assembled(System):
             for c, scale in zip(self.motion.coordinates, self.scales, strict=True)
         )
 
-    def _free(self, time: Number, state: Any, mode: Any, drive: Any) -> Free:
+    def _free(self, time: Number, state: State, mode: Mode, drive: Drive) -> Free:
         now = self._now(time, state, mode, drive, tuple(0.0 for _ in self.motion.rigid))
         bounds = []
         for p, unit in zip(self.motion.rigid, self.force_units, strict=True):
-            bound: Any = 0.0
+            bound: Number = 0.0
             if isinstance(p, Coulomb) and p.bound is not None:
                 bound = p.bound(now, self.design, self.setting)
             bounds.append(bound * (1.0 / unit))
         return Free(self._rates(now), tuple(bounds))
 
-    def _along(self, contact: Any) -> int:
+    def _along(self, contact: Contact) -> int:
         return self.motion.coordinates.index(self.motion.coordinate_named(contact.of))
 
-    def mobility_at(self, time: Number, state: Any, mode: Any, drive: Any, force: float) -> Array:
+    def mobility_at(
+        self, time: Number, state: State, mode: Mode, drive: Drive, force: float
+    ) -> Array:
         """How accelerations change with the rigid contacts' forces, here and at this force, in `force_units`."""
 
         def rates(forces: Array) -> Array:
@@ -145,7 +151,7 @@ class Assembled(System):
 
         return jax.jacfwd(rates)(jnp.full(len(self.force_units), force, self.period.dtype))
 
-    def _forces(self, free: Free, mode: Any) -> list[Any]:
+    def _forces(self, free: Free, mode: Mode) -> list[Number]:
         """f of all rigid contacts in these modes."""
         rigid, along = self.motion.rigid, [self._along(p) for p in self.motion.rigid]
         signs = [getattr(p, "sign", 1.0) for p in rigid]
@@ -180,12 +186,14 @@ class Assembled(System):
             for i in size
         ]
 
-    def laws(self, time: Number, state: Any, mode: Any, drive: Any) -> tuple[Any, Any]:
+    def laws(
+        self, time: Number, state: State, mode: Mode, drive: Drive
+    ) -> tuple[State, Callable[[], tuple[Number, ...]]]:
         """Rates of change, and a function that gives the guards of the table above."""
         m = self.motion
         free = self._free(time, state, mode, drive)
         forces = self._forces(free, mode) if m.rigid else []
-        rates: dict[str, Any] = {}
+        rates: dict[str, Number] = {}
         for j, c in enumerate(m.coordinates):
             rate = free.rates[j]
             for i, force in enumerate(forces):
@@ -200,17 +208,17 @@ class Assembled(System):
         flow, held = m.State(**rates), dict(zip(m.rigid, forces, strict=True))
         return flow, lambda: self._guards(state, mode, held, free.bounds)
 
-    def flow(self, time: Number, state: Any, mode: Any, drive: Any) -> Any:
+    def flow(self, time: Number, state: State, mode: Mode, drive: Drive) -> State:
         """See `laws`."""
         return self.laws(time, state, mode, drive)[0]
 
-    def guards(self, time: Number, state: Any, mode: Any, drive: Any) -> tuple[Number, ...]:
+    def guards(self, time: Number, state: State, mode: Mode, drive: Drive) -> tuple[Number, ...]:
         """See `laws`."""
         return self.laws(time, state, mode, drive)[1]()
 
-    def _guards(self, state: Any, mode: Any, forces: dict, bounds: tuple) -> tuple[Number, ...]:
+    def _guards(self, state: State, mode: Mode, forces: dict, bounds: tuple) -> tuple[Number, ...]:
         m = self.motion
-        guards: list[Any] = []
+        guards: list[Number] = []
         for p in m.contacts:
             at = getattr(mode, p.name)
             if isinstance(p, Coulomb):
@@ -227,7 +235,7 @@ class Assembled(System):
                 guards.append(gap * (1.0 - 2.0 * closed))
         return tuple(guards) or (jnp.ones_like(self.period),)
 
-    def enter(self, time: Number, state: Any, drive: Any) -> tuple[Any, Any]:
+    def enter(self, time: Number, state: State, drive: Drive) -> tuple[State, Mode]:
         """Contact where a motion begins at a stop at rest, sliding from the rate, else from the forces."""
         m = self.motion
         mode, near = {}, {}
@@ -253,12 +261,12 @@ class Assembled(System):
     def transition(
         self,
         time: Number,
-        state: Any,
-        mode: Any,
-        drive: Any,
+        state: State,
+        mode: Mode,
+        drive: Drive,
         fired: tuple[Array, ...],
         switched: Array,
-    ) -> tuple[Any, Any]:
+    ) -> tuple[State, Mode]:
         """What happens at an event, see the module docstring."""
         m = self.motion
         if not m.contacts:
@@ -300,7 +308,7 @@ class Assembled(System):
         after, decided = self._decided(time, state, m.Mode(**new), drive, near, rests)
         return jax.tree.map(lambda a, b: jnp.where(event, a, b), (after, decided), (state, mode))
 
-    def _kicked(self, contact: Impact, state: Any, impulse: Array) -> Any:
+    def _kicked(self, contact: Impact, state: State, impulse: Array) -> State:
         """The state after an impulse of a contact, in the rate of its gap."""
         i = self.motion.rigid.index(contact)
         rates = {
@@ -311,8 +319,8 @@ class Assembled(System):
         return state._replace(**rates)
 
     def _decided(
-        self, time: Number, state: Any, mode: Any, drive: Any, near: dict, rests: dict
-    ) -> tuple[Any, Any]:
+        self, time: Number, state: State, mode: Mode, drive: Drive, near: dict, rests: dict
+    ) -> tuple[State, Mode]:
         """State and modes after deciding which of the contacts that are `near`, or rest (`rests`), hold."""
         m = self.motion
         free = self._free(time, state, mode, drive)
@@ -355,13 +363,13 @@ def fired_of(motion: Motion, fired: tuple[Array, ...]) -> dict[str, tuple[Array,
 
 
 def assembled(
-    motion: Motion, design: Any, setting: Any, kind: type[Assembled] = Assembled
+    motion: Motion, design: Fields, setting: Fields, kind: type[Assembled] = Assembled
 ) -> Assembled:
     """The system of a motion, with all that does not change during it in natural units."""
     period = as_arrays(motion.period(design, setting))
     scales = {n: jnp.asarray(s, period.dtype) for n, s in motion.scales(design, setting).items()}
 
-    def numbers(name: str, parts: tuple) -> dict[str, Any]:
+    def numbers(name: str, parts: tuple) -> dict[str, Array]:
         return {
             p.name: jnp.asarray(number(getattr(p, name), design, setting), period.dtype)
             for p in parts

@@ -14,12 +14,12 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from diffmicro._device import Device
-from diffmicro.parameters import Parameter, entry_of, range_text
+from diffmicro.parameters import Parameter, Value, entry_of, range_text, within
 from diffmicro.units import UnitError, in_si, parsed
 
 MOST_ROWS = 10_000
@@ -81,9 +81,8 @@ def read_data(
     except OSError as problem:
         raise DataError(f"Cannot read {path}: {problem.strerror}.") from None
     except UnicodeDecodeError as problem:
-        raise DataError(
-            f"{path} is not UTF-8 (byte {problem.start}). Save it as CSV in UTF-8."
-        ) from None
+        line = 1 + problem.object.count(b"\n", 0, problem.start)
+        raise DataError(f"{path}, line {line}, is not UTF-8. Save it as CSV in UTF-8.") from None
     lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
     lines = [(n, line) for n, line in lines if not line.lstrip().startswith("#")]
     if not lines:
@@ -110,7 +109,7 @@ def read_data(
 
 def data_of(
     device: Device,
-    columns: Mapping[str, Iterable[Any]],
+    columns: Mapping[str, Iterable[Value]],
     *,
     ignore: Sequence[str] = (),
     errors: Mapping[str, float] | None = None,
@@ -147,6 +146,7 @@ def data_of(
             ways = _ways(cells, place)
         elif name not in measured and (known := _parameter(device, name)) is not None:
             keys[name] = _column(known, unit, cells, place)
+            _allowed(keys[name], known, cells, place)
         elif (known := _response(device, name)) is not None:
             values[name] = _column(known, unit, cells, place)
         elif (known := _response(device, _measured(name))) is not None:
@@ -238,7 +238,9 @@ def _unknown(device: Device, name: str) -> str:
     )
 
 
-def _column(known: Parameter, unit: str | None, cells: Sequence[Any], place: _Place) -> np.ndarray:
+def _column(
+    known: Parameter, unit: str | None, cells: Sequence[Value], place: _Place
+) -> np.ndarray:
     """A column in SI, or its words."""
     if known.words:
         for row, cell in enumerate(cells):
@@ -265,7 +267,7 @@ def _factor(unit: str, own: str, place: _Place) -> float:
     return given.factor
 
 
-def _number(cell: Any, own: str, unit: str | None, place: _Place, row: int) -> float:
+def _number(cell: Value, own: str, unit: str | None, place: _Place, row: int) -> float:
     text = cell.strip() if isinstance(cell, str) else cell
     if text is None or text == "":
         raise place.fault(row, "there is no number. Fill it in, or delete the row.")
@@ -282,12 +284,20 @@ def _number(cell: Any, own: str, unit: str | None, place: _Place, row: int) -> f
     return found
 
 
+def _allowed(column: np.ndarray, known: Parameter, cells: Sequence[Value], place: _Place) -> None:
+    for row, value in enumerate(column if not known.words else ()):
+        if not within(value, known):
+            raise place.fault(
+                row, f"{cells[row]} is not allowed; it has to be {range_text(known)}."
+            )
+
+
 def _positive(column: np.ndarray, place: _Place) -> None:
     for row in np.flatnonzero(column <= 0):
         raise place.fault(int(row), "a standard error has to be above 0.")
 
 
-def _ways(cells: Sequence[Any], place: _Place) -> np.ndarray:
+def _ways(cells: Sequence[Value], place: _Place) -> np.ndarray:
     words = [str(cell).strip().lower() for cell in cells]
     for row, word in enumerate(words):
         if word not in ("", *WAYS):

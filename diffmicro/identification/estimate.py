@@ -7,9 +7,8 @@ each row lies on (`search`, `motions`); intervals by profile likelihood (`profil
 Left out: errors that are correlated from point to point, errors of the parameters that were set, priors.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,12 +18,12 @@ from diffmicro.identification.data import Data, DataError, data_of, read_data
 from diffmicro.identification.known import IGNORANT, blind_directions, covariance_of, singular
 from diffmicro.identification.model import Model
 from diffmicro.identification.motions import settle
-from diffmicro.identification.optima import explore
+from diffmicro.identification.optima import Seen, explore
 from diffmicro.identification.profile import LEVEL, Better, End, profile_end
 from diffmicro.identification.result import Chi, Estimate, Identified, Omitted
 from diffmicro.identification.search import Ended, Question, first_errors, residuals_at, search
 from diffmicro.identification.squares import LOSSES, Loss, box_of, influence, spread
-from diffmicro.parameters import entry_of, get, whole_number
+from diffmicro.parameters import Fields, Value, entry_of, get, whole_number
 from diffmicro.reasons import VERDICTS
 
 AT_BOUND = 1e-6
@@ -36,18 +35,18 @@ TAKEN_UP = 2
 
 def identify(
     device: Device | str,
-    data: Data | Mapping[str, Any] | Path | str,
+    data: Data | Mapping[str, Iterable[Value]] | Path | str,
     free: Mapping[str, tuple[float, float]],
     *,
-    design: Any = None,
-    setting: Any = None,
+    design: Fields | None = None,
+    setting: Fields | None = None,
     loss: Loss = "linear",
     starts: int | None = None,
     seed: int = 0,
     errors: Mapping[str, float] | None = None,
     ignore: Sequence[str] = (),
     watch: Callable[[int], None] | None = None,
-    **numerics: Any,
+    **numerics: Value,
 ) -> Identified:
     """The `free` parameters (key -> range, in SI) that explain the data best, with what is known of each.
 
@@ -77,17 +76,17 @@ def identify(
     best = _polished(question, settle(rough, seen.optima[0].ended))
     for _ in range(TAKEN_UP):
         try:
-            return _told(question, best, seen)
+            return _identified(question, best, seen)
         except Better as better:
             again = search(question, better.u, best.sigma, best.states, best.branch)
             if again is None or again.cost >= best.cost:
                 break
             best = again
-    return _told(question, best, seen, profiles=False)
+    return _identified(question, best, seen, profiles=False)
 
 
 def _polished(question: Question, rough: Ended) -> Ended:
-    """The optimum of the loss that is asked for, beside that of a robust one."""
+    """The optimum of the loss given, beside that of a robust one."""
     fixed = bool(rough.states) and not question.model.data.ways.any()
     states, branch = (rough.states, rough.branch) if fixed else (None, None)
     found = search(question, rough.u, rough.sigma, states, branch)
@@ -98,10 +97,10 @@ def _question(
     device: Device,
     data: Data,
     free: Mapping[str, tuple[float, float]],
-    design: Any,
-    setting: Any,
+    design: Fields | None,
+    setting: Fields | None,
     loss: Loss,
-    numerics: Mapping[str, Any],
+    numerics: Mapping[str, Value],
 ) -> tuple[Question, np.ndarray]:
     """The question, checked, and where its first start is."""
     ranges = {key: (float(low), float(high)) for key, (low, high) in free.items()}
@@ -167,7 +166,7 @@ def _own(model: Model) -> np.ndarray:
     return np.array(found)
 
 
-def _told(question: Question, ended: Ended, seen: Any, profiles: bool = True) -> Identified:
+def _identified(question: Question, ended: Ended, seen: Seen, profiles: bool = True) -> Identified:
     """All that is said of the best optimum. `Better` where a profile goes below it."""
     model, box, data = question.model, question.box, question.model.data
     count, p = int(ended.used.sum()), len(box.names)

@@ -5,17 +5,19 @@ that has none. A row may start from a state: so it keeps to the motion that it i
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jax.typing import ArrayLike
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
 from diffmicro.certificate import value_and_gradient
 from diffmicro.identification.data import Data, DataError
-from diffmicro.parameters import as_arrays, describe, entry_of, get, put
+from diffmicro.parameters import Fields, Value, as_arrays, describe, entry_of, get, put
 from diffmicro.reasons import REASONS, VERDICTS
 from diffmicro.results import words
 from diffmicro.sweep.grids import Batch, batches
@@ -43,8 +45,8 @@ class Looks(NamedTuple):
 
     def why(self, row: int, column: int) -> str:
         """What speaks against a point."""
-        told = REASONS[int(self.reason[row, column])].text
-        return told if self.status[row] == "ok" else f"{self.status[row]}: {told}"
+        reason = REASONS[int(self.reason[row, column])].text
+        return reason if self.status[row] == "ok" else f"{self.status[row]}: {reason}"
 
 
 States = dict[int, tuple[np.ndarray, ...]]
@@ -62,9 +64,9 @@ class _Lane(NamedTuple):
     free: tuple[str, ...]
     of: tuple[tuple[str, str], ...]
     aliases: tuple[str, ...]
-    numerics: tuple[tuple[str, Any], ...]
+    numerics: tuple[tuple[str, Value], ...]
 
-    def place(self, row: Any, theta: Any) -> tuple[Any, Any]:
+    def place(self, row: "_Row", theta: Array | np.ndarray) -> tuple[Fields, Fields]:
         """Design and setting of a row: the free values, and then what an alias stands for with them."""
         design, setting = put(row.design, row.setting, dict(zip(self.free, theta, strict=True)))
         for name, value in zip(self.aliases, row.named, strict=True):
@@ -86,25 +88,25 @@ class _Row(NamedTuple):
     """A row in arrays. named: values of its aliases. state: leaves of the state that it starts from; or
     none."""
 
-    design: Any
-    setting: Any
-    named: Any
-    theta: Any
-    state: Any
+    design: Fields
+    setting: Fields
+    named: Sequence[ArrayLike]
+    theta: Array | np.ndarray
+    state: PyTree
 
 
 @cache
-def _function(lane: _Lane, started: bool) -> Callable[..., Callable[[_Row, Any], Any]]:
+def _function(lane: _Lane, started: bool) -> Callable[..., Callable[[_Row, object], PyTree]]:
     """Makes the calculation of one row, for `calculate`."""
 
-    def build(**numerics: Any) -> Callable[[_Row, Any], Any]:
-        def look(row: _Row, _: Any) -> dict[str, Any]:
+    def build(**numerics: Value) -> Callable[[_Row, object], PyTree]:
+        def look(row: _Row, _: object) -> dict[str, PyTree]:
             given = {**dict(lane.numerics), **numerics}
             design, setting = as_arrays(lane.place(row, row.theta))
             if started:
                 given["start"] = jax.tree.unflatten(_structure(lane, row), row.state)
 
-            def move(theta: Array) -> dict[str, Array]:
+            def move(theta: Array | np.ndarray) -> dict[str, Array]:
                 there = lane.place(row, theta)
                 return {name: jnp.asarray(get(*there, name), float) for name in lane.fields}
 
@@ -129,7 +131,7 @@ def _function(lane: _Lane, started: bool) -> Callable[..., Callable[[_Row, Any],
     return build
 
 
-def _structure(lane: _Lane, row: _Row) -> Any:
+def _structure(lane: _Lane, row: _Row) -> PyTree:
     shape = jax.eval_shape(
         lambda d, s: lane.device.respond(d, s, throw=False, **dict(lane.numerics)),
         row.design,
@@ -165,9 +167,9 @@ class Model:
         device: Device,
         data: Data,
         free: Sequence[str],
-        design: Any = None,
-        setting: Any = None,
-        **numerics: Any,
+        design: Fields | None = None,
+        setting: Fields | None = None,
+        **numerics: Value,
     ):
         self.device, self.data, self.free = device, data, tuple(free)
         self.of = tuple(entry_of(name) for name in data.values)
@@ -233,7 +235,7 @@ class Model:
     def _looked(self, theta: np.ndarray, states: States, rows: np.ndarray) -> Looks:
         self.evaluations += 1
         self.watch(1)
-        pieces: dict[int, Any] = {}
+        pieces: dict[int, PyTree] = {}
         for batch in self.batches:
             for started in (False, True):
                 kept = np.array([(int(row) in states) == started for row in batch.lanes])
@@ -264,10 +266,10 @@ class Model:
 
     def _calculated(
         self, batch: Batch, kept: np.ndarray, theta: np.ndarray, states: States | None
-    ) -> dict[int, dict[str, Any]]:
+    ) -> dict[int, dict[str, PyTree]]:
         rows = batch.lanes[kept]
         design, setting = jax.tree.map(lambda x: x[kept], (batch.design, batch.setting))
-        started: Any = ()
+        started: PyTree = ()
         if states is not None:
             leaves = zip(*(states[int(row)] for row in rows), strict=True)
             started = tuple(np.stack(leaf) for leaf in leaves)
@@ -290,15 +292,18 @@ class Model:
         return found
 
 
-def based(device: Device, columns: Mapping[str, Any], design: Any, setting: Any) -> tuple[Any, Any]:
+def based(
+    device: Device, columns: Mapping[str, Value], design: Fields | None, setting: Fields | None
+) -> tuple[Fields, Fields]:
     """The point that rows start from: what is given, else the published one with the first row's values.
 
     With these a device derives what is not given from what is, as a drag from a velocity.
     """
     first = {key: column[0] for key, column in columns.items() if "[" not in key}
     own = describe(device.Design)
-    if design is None:
-        design = device.published_design(**{k: v for k, v in first.items() if k in own})
-    if setting is None:
-        setting = device.published_setting(**{k: v for k, v in first.items() if k not in own})
-    return design, setting
+    in_design = {k: v for k, v in first.items() if k in own}
+    in_setting = {k: v for k, v in first.items() if k not in own}
+    return (
+        device.published_design(**in_design) if design is None else design,
+        device.published_setting(**in_setting) if setting is None else setting,
+    )

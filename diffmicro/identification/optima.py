@@ -1,4 +1,4 @@
-"""Several starts of one fit, the optima that they came to, told apart, and when the starts are enough.
+"""Several starts of one fit, the different optima that they came to, and when the starts are enough.
 
 The first start is the design's own where it lies in the box, else the middle; the others fill the box evenly.
 Two places belong to one optimum if the cost between them rises nowhere above the higher of them: so a valley
@@ -20,7 +20,7 @@ RISE = 0.1
 """Rise of the cost between two places up to which they belong to one optimum: a tenth of what moves an estimate
 by its standard error."""
 
-NEAR = 1e-4
+SAME_PLACE = 1e-4
 """Distance in the box up to which two places are one without a look between them."""
 
 FEWER = 0.8
@@ -91,7 +91,7 @@ def _with(question: Question, optima: list[Optimum], ended: Ended) -> list[Optim
 def _one(question: Question, a: Ended, b: Ended) -> bool:
     """Whether two searches ended in one optimum."""
     away = float(np.max(np.abs(a.u - b.u)))
-    if away < NEAR:
+    if away < SAME_PLACE:
         return True
     better, other = (a, b) if worth(a) <= worth(b) else (b, a)
     used = a.used & b.used

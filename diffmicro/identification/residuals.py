@@ -15,7 +15,7 @@ Left out: priors, errors that are correlated.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -23,6 +23,8 @@ import numpy as np
 import optimistix as optx
 from jax import Array
 from jax.flatten_util import ravel_pytree
+from jax.typing import ArrayLike
+from jaxtyping import PyTree
 
 from diffmicro.identification.known import covariance_of, singular
 from diffmicro.parameters import whole_number
@@ -31,7 +33,7 @@ from diffmicro.results import RESULTS, code, from_code
 IDENTIFIABLE = 0.2
 """Relative standard error up to which a parameter counts as identified."""
 
-Parameters = Mapping[str, Any]
+Parameters = Mapping[str, ArrayLike]
 
 
 class Fit(NamedTuple):
@@ -61,7 +63,7 @@ class Fit(NamedTuple):
 
 
 def fit(
-    residual: Callable[[dict[str, Any]], Array],
+    residual: Callable[[dict[str, Array]], Array],
     start: Parameters,
     *,
     positive: Sequence[str] = (),
@@ -89,7 +91,7 @@ def fit(
             for name, value in first.items()
         }
 
-    def relative(x: Array, _: Any = None) -> Array:
+    def relative(x: Array, _: object = None) -> Array:
         return residual(put(x))
 
     found = optx.least_squares(
@@ -142,12 +144,12 @@ def _names(parameters: Mapping[str, Array]) -> list[str]:
 
 
 def response_residual(
-    model: Callable[[Any], Array], measured: Array, error: Array | float
-) -> Callable[[Any], Array]:
+    model: Callable[[PyTree], Array], measured: Array, error: Array | float
+) -> Callable[[PyTree], Array]:
     """Residual of a complex frequency response `model(parameters)`, real and imaginary parts, over its
     error."""
 
-    def residual(parameters: Any) -> Array:
+    def residual(parameters: PyTree) -> Array:
         difference = (model(parameters) - measured) / error
         return jnp.concatenate([jnp.real(difference), jnp.imag(difference)])
 
@@ -155,14 +157,14 @@ def response_residual(
 
 
 def impact_residual(
-    shares: Callable[[Any], Array], before: Array, after: Array, error: Array | float
-) -> Callable[[Any], Array]:
+    shares: Callable[[PyTree], Array], before: Array, after: Array, error: Array | float
+) -> Callable[[PyTree], Array]:
     """Residual of an impact map: modal velocities (impacts, modes) at the foot before and after.
 
     `shares(parameters)` is (1 + e) s_j: what an impact changes of each mode per velocity of the foot.
     """
 
-    def residual(parameters: Any) -> Array:
+    def residual(parameters: PyTree) -> Array:
         change = -shares(parameters)[None, :] * jnp.sum(before, axis=1, keepdims=True)
         return jnp.ravel((before + change - after) / error)
 
@@ -170,15 +172,15 @@ def impact_residual(
 
 
 def shooting_residual(
-    advance: Callable[[Any, Array], Array], states: Array, error: Array
-) -> Callable[[Any], Array]:
+    advance: Callable[[PyTree, Array], Array], states: Array, error: Array
+) -> Callable[[PyTree], Array]:
     """Residual of multiple shooting: each measured state carried over one window, against the next one.
 
     `states` (windows + 1, n); `advance(parameters, (n + 1,))` carries a state, its window's number first. Keep
     windows short: through impacts errors grow, half a drive cycle is enough.
     """
 
-    def residual(parameters: Any) -> Array:
+    def residual(parameters: PyTree) -> Array:
         numbers = jnp.arange(states.shape[0] - 1, dtype=states.dtype)
         begin = jnp.concatenate([numbers[:, None], states[:-1]], axis=1)
         arrived = jax.vmap(lambda state: advance(parameters, state))(begin)

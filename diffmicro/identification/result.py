@@ -1,10 +1,10 @@
 """What an identification found, and the same as plain values for JSON."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from diffmicro._json import plain
+from diffmicro._json import JsonObject, plain
 from diffmicro.identification.known import Blind
 from diffmicro.identification.optima import Seen
 from diffmicro.identification.search import Ended, Question
@@ -114,11 +114,11 @@ class Identified(NamedTuple):
             ended=None,
         )
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> JsonObject:
         """Plain values: what `diffmicro identify --json` prints."""
         box = self.question.box
         words, counts = np.unique(self.branch.astype(str), return_counts=True)
-        told = {
+        content = {
             "device": self.device,
             "status": self.status,
             "parameters": {key: _estimate(each) for key, each in self.parameters.items()},
@@ -161,10 +161,10 @@ class Identified(NamedTuple):
             },
             "evaluations": self.evaluations,
         }
-        return plain(told)
+        return plain(content)
 
 
-def _estimate(each: Estimate) -> dict[str, Any]:
+def _estimate(each: Estimate) -> JsonObject:
     return {
         "value": each.value,
         "low": each.low,

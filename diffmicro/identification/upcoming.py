@@ -9,15 +9,16 @@ everything."""
 
 import itertools
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from diffmicro._json import plain
+from diffmicro._json import JsonObject, plain
 from diffmicro.identification.data import Data, DataError
 from diffmicro.identification.known import IGNORANT
 from diffmicro.identification.model import Looks, Model
 from diffmicro.identification.result import Identified
+from diffmicro.parameters import Value
 from diffmicro.reasons import VERDICTS
 from diffmicro.sweep.grids import Interval, drawn
 
@@ -36,7 +37,7 @@ class Next(NamedTuple):
     certified: whether the gradient there is. refused: candidates without a value. curve: (values of the keys,
     gain)."""
 
-    at: dict[str, Any]
+    at: dict[str, Value]
     gain: float
     errors: dict[str, tuple[float, float]]
     certified: bool
@@ -45,7 +46,7 @@ class Next(NamedTuple):
     keys: tuple[str, ...]
     curve: list[tuple[tuple[float, ...], float]]
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> JsonObject:
         """Plain values."""
         errors = {key: {"now": a, "then": b} for key, (a, b) in self.errors.items()}
         return plain({**self._asdict(), "errors": errors, "curve": None} | {"curve": self.curve})
@@ -132,7 +133,7 @@ def _errors(
     return {key: (float(sizes[0][k]), float(sizes[1][k])) for k, key in enumerate(box.names)}
 
 
-Candidate = tuple[np.ndarray, float, dict[str, Any], bool, np.ndarray]
+Candidate = tuple[np.ndarray, float, dict[str, Value], bool, np.ndarray]
 """Values, rise of the determinant, what else is set, whether certified, the Jacobian over errors and ranges."""
 
 
@@ -163,7 +164,7 @@ def _best(
     return best, [(places[i], gain) for i, gain in gains.items()], refused
 
 
-def _others(data: Data, varied: tuple[str, ...]) -> list[dict[str, Any]]:
+def _others(data: Data, varied: tuple[str, ...]) -> list[dict[str, Value]]:
     """What the data set beside the varied keys: each combination, the most frequent first."""
     rest = [key for key in data.keys if key not in varied]
     counted: dict[tuple, int] = {}
@@ -178,7 +179,7 @@ def _looks(
     found: Identified,
     data: Data,
     varied: Mapping[str, np.ndarray],
-    others: Mapping[str, Any],
+    others: Mapping[str, Value],
     theta: np.ndarray,
 ) -> Looks:
     """The device at candidates instead of rows, each started as the setting says."""

@@ -9,22 +9,22 @@ the paper does not have it. The offsets stand for roughness and tilt, which keep
 Left out: compressibility and inertia of the air, fringe fields, retardation, capillary attraction.
 """
 
-from typing import Any
+from diffmicro._types import Real
 
 
-def squeeze_film(height: Any, speed: Any, coefficient: Any, offset: Any) -> Any:
+def squeeze_film(height: Real, speed: Real, coefficient: Real, offset: Real) -> Real:
     """Force of the air that is squeezed out [N]; coefficient [N m^2 s]."""
     inverse = 1.0 / (height + offset)
     return -coefficient * speed * inverse * inverse * inverse
 
 
-def electrostatic(height: Any, voltage: Any, coefficient: Any, offset: Any) -> Any:
+def electrostatic(height: Real, voltage: Real, coefficient: Real, offset: Real) -> Real:
     """Attraction toward the ground [N], downward; coefficient [N m^2/V^2]."""
     ratio = voltage / (height + offset)
     return -coefficient * ratio * ratio
 
 
-def adhesion(height: Any, coefficient: Any, offset: Any) -> Any:
+def adhesion(height: Real, coefficient: Real, offset: Real) -> Real:
     """Attraction toward the ground [N], downward; coefficient [N m^3]."""
     inverse = 1.0 / (height + offset)
     return -coefficient * inverse * inverse * inverse

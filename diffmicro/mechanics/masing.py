@@ -17,12 +17,13 @@ Left out: a normal force that varies (use springs).
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro import _loops as loops
 from diffmicro._types import Count, Flag, Lanes, Scalar, Vector
@@ -61,8 +62,8 @@ class Masing(eqx.Module):
     memory: number of reversals that are remembered.
     """
 
-    loading: Callable[[Scalar, Any], Scalar] = eqx.field(static=True)
-    shape: Any
+    loading: Callable[[Scalar, PyTree], Scalar] = eqx.field(static=True)
+    shape: PyTree
     stiffness: Scalar
     presliding: Scalar
     memory: int = eqx.field(static=True)

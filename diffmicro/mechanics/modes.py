@@ -13,7 +13,7 @@ K = eta^2 Phi^-T diag(w^2) Phi^-1; eta^2 is a mass (1/mass in the paper's text).
 Left out: damping ratios of 1 and more, damping that couples modes.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,20 +21,18 @@ from jax import Array
 from jaxtyping import Float
 
 from diffmicro import _loops as loops
-from diffmicro._types import PerMode
-
-Real = Any
+from diffmicro._types import PerMode, Real
 
 
 class Propagator(NamedTuple):
     """The four entries of E(t): new displacement and speed from old displacement and speed."""
 
-    keep: Any
-    gain: Any
-    pull: Any
-    hold: Any
+    keep: Array
+    gain: Array
+    pull: Array
+    hold: Array
 
-    def __call__(self, displacement: Real, speed: Real) -> tuple[Any, Any]:
+    def __call__(self, displacement: Real, speed: Real) -> tuple[Array, Array]:
         """The state after the time of the propagator."""
         return (
             self.keep * displacement + self.gain * speed,
@@ -73,8 +71,8 @@ LONGEST_ANGLE = 0.35
 class Table(NamedTuple):
     """Coefficients of a mode's impulse response and its rate as series in the angle, by damping ratio alone."""
 
-    response: tuple[Any, ...]
-    rate: tuple[Any, ...]
+    response: tuple[Real, ...]
+    rate: tuple[Real, ...]
 
 
 def table(damping: Real) -> Table:
@@ -121,7 +119,7 @@ def _impulse_jvp(primals, tangents):
     return (s, hold), (s_dot, hold_dot)
 
 
-def frequency_response(frequency: Real, damping: Real, drive: Real) -> tuple[Any, Any]:
+def frequency_response(frequency: Real, damping: Real, drive: Real) -> tuple[Real, Real]:
     """In-phase and quadrature part of each mode's response to sin(drive t), over its static gain [-]."""
     spring = frequency * frequency - drive * drive
     loss = 2 * damping * frequency * drive

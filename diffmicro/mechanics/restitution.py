@@ -20,13 +20,12 @@ v-) = 0, v+ = v- + D p, D = Phi Phi^T / eta^2 (Newton's law with Delassus' matri
 2001, for equal e).
 """
 
-from typing import Any
-
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 from jaxtyping import Float
 
-from diffmicro._types import PerMode
+from diffmicro._types import PerMode, Real
 from diffmicro.nonsmooth import BoxComplementarity, Solution, solve_newton
 
 LAWS = ("full", "dominant", "point")
@@ -35,7 +34,12 @@ NEARLY_CRITICAL = 1e-6
 """Distance of a damping ratio from one within which a series is good to rounding."""
 
 
-def shares(law: str, mobility: PerMode, dominant: Any = None, mode_shape: Any = None) -> Array:
+def shares(
+    law: str,
+    mobility: PerMode,
+    dominant: Array | int | None = None,
+    mode_shape: Array | np.ndarray | None = None,
+) -> Array:
     """Share of each mode in a change of the foot's velocity [-].
 
     `dominant`: number of the dominant mode; None: the one of largest mobility. `mode_shape` (points, modes) is
@@ -49,13 +53,13 @@ def shares(law: str, mobility: PerMode, dominant: Any = None, mode_shape: Any = 
     return mobility / jnp.sum(mobility)
 
 
-def energy_change(share: PerMode, mobility: PerMode, velocity: PerMode, restitution: Any) -> Array:
+def energy_change(share: PerMode, mobility: PerMode, velocity: PerMode, restitution: Real) -> Array:
     """Change of kinetic energy in an impact of modes with these velocities at the foot [J]."""
     kick = -(1.0 + restitution) * jnp.sum(velocity) * share
     return jnp.sum(kick * (velocity + 0.5 * kick) / mobility)
 
 
-def rebound(damping_ratio: Any) -> Array:
+def rebound(damping_ratio: Real) -> Array:
     """Restitution of a mass on a spring and damper that only push, at any speed [-].
 
     With zeta = cos b the force ends after the time 2 b / (omega sin b), and e = exp(-2 b / tan b); above one b is
@@ -73,7 +77,7 @@ def rebound(damping_ratio: Any) -> Array:
 
 
 def restitution_matrix(
-    mode_shape: Float[Array, "feet modes"], dominant: int, foot: int, alpha: Any
+    mode_shape: Float[Array, "feet modes"], dominant: int, foot: int, alpha: Real
 ) -> Float[Array, "feet feet"]:
     """R of eq. 28 for any contact foot: velocities of all points after the impact from those before."""
     shape = mode_shape[:, dominant]
@@ -82,7 +86,7 @@ def restitution_matrix(
     return jnp.eye(shape.shape[0]) + jnp.where(picks[None, :], column[:, None], 0.0)
 
 
-def delassus(mode_shape: Float[Array, "feet modes"], mass: Any) -> Float[Array, "feet feet"]:
+def delassus(mode_shape: Float[Array, "feet modes"], mass: Real) -> Float[Array, "feet feet"]:
     """D = Phi Phi^T / eta^2 [1/kg]: velocities of the feet from impulses on the feet; mass: eta^2."""
     return mode_shape @ mode_shape.T / mass
 
@@ -91,7 +95,7 @@ def feet_impulses(
     matrix: Float[Array, "feet feet"],
     velocity: Float[Array, "feet"],
     touching: Array,
-    restitution: Any,
+    restitution: Real,
 ) -> Solution:
     """Impulses z on several feet at once [N s], see the module docstring; 0 on feet that do not touch."""
     none = jnp.zeros_like(velocity)

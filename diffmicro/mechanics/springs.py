@@ -13,19 +13,19 @@ the search for L or w. Left out: shear, the turns' corners, torsion, deflections
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro._types import Real
 from diffmicro.nonsmooth.implicit import with_implicit_derivative
 
 ITERATIONS = 30
 """Of the search: each halves the error or better; where connectors are short two are enough."""
 
 
-def folded_path(folds: int, length: Any, pitch: Any, lift: Any) -> Array:
+def folded_path(folds: int, length: Real, pitch: Real, lift: Real) -> Array:
     """Center line of a folded spring from (0, 0) up, `folds` (even) times along y, and down to the same height.
 
     pitch: distance of neighboring folds along x. lift: how far the lower turns stay above the ends.
@@ -37,7 +37,7 @@ def folded_path(folds: int, length: Any, pitch: Any, lift: Any) -> Array:
     return jnp.stack([x, jnp.stack([jnp.asarray(height, float) for height in y])], axis=1)
 
 
-def guided_stiffness(path: Array, young: Any, thickness: Any, width: Any) -> Array:
+def guided_stiffness(path: Array, young: Real, thickness: Real, width: Real) -> Array:
     """Stiffness along x of a chain whose ends neither turn nor travel across [N/m]; path: corners as rows."""
     start, steps = path[:-1], path[1:] - path[:-1]
     length = jnp.sqrt(jnp.sum(steps**2, axis=1))
@@ -54,7 +54,7 @@ def guided_stiffness(path: Array, young: Any, thickness: Any, width: Any) -> Arr
     )
     pulled = jnp.einsum("i,ij,ik->jk", length, along, along)
     bending, area = young * thickness * width**3 / 12, thickness * width
-    flexibility = bent / bending
+    flexibility = jnp.asarray(bent / bending)
     flexibility = flexibility.at[:2, :2].add(pulled / (young * area))
     # Units of length make the matrix well scaled.
     scale = jnp.stack([jnp.ones(()), jnp.ones(()), 1 / jnp.max(length)])
@@ -62,7 +62,7 @@ def guided_stiffness(path: Array, young: Any, thickness: Any, width: Any) -> Arr
 
 
 def folded_stiffness(
-    folds: int, length: Any, pitch: Any, lift: Any, young: Any, thickness: Any, width: Any
+    folds: int, length: Real, pitch: Real, lift: Real, young: Real, thickness: Real, width: Real
 ) -> Array:
     """Stiffness along x of one folded spring between guided ends [N/m]."""
     return guided_stiffness(folded_path(folds, length, pitch, lift), young, thickness, width)
@@ -70,7 +70,7 @@ def folded_stiffness(
 
 @partial(jax.jit, static_argnums=1)
 def length_for(
-    stiffness: Any, folds: int, pitch: Any, lift: Any, young: Any, thickness: Any, width: Any
+    stiffness: Real, folds: int, pitch: Real, lift: Real, young: Real, thickness: Real, width: Real
 ) -> Array:
     """The fold length that gives a stiffness [m]."""
     given = (stiffness, pitch, lift, young, thickness, width)
@@ -80,7 +80,7 @@ def length_for(
 
 @partial(jax.jit, static_argnums=1)
 def width_for(
-    stiffness: Any, folds: int, pitch: Any, lift: Any, young: Any, thickness: Any, length: Any
+    stiffness: Real, folds: int, pitch: Real, lift: Real, young: Real, thickness: Real, length: Real
 ) -> Array:
     """The beam width that gives a stiffness [m]."""
     given = (stiffness, pitch, lift, young, thickness, length)
@@ -88,26 +88,26 @@ def width_for(
     return _solved(partial(_width_misses, folds), first, 3, given)
 
 
-def _length_misses(folds: int, unknown: Array, given: Any) -> Array:
+def _length_misses(folds: int, unknown: Array, given: tuple) -> Array:
     """Logarithm of the stiffness over the wanted one, for logarithms of lengths."""
     wanted, pitch, lift, young, thickness, width = given
     found = folded_stiffness(folds, jnp.exp(unknown[0]), pitch, lift, young, thickness, width)
     return jnp.log(found / wanted)[None]
 
 
-def _width_misses(folds: int, unknown: Array, given: Any) -> Array:
+def _width_misses(folds: int, unknown: Array, given: tuple) -> Array:
     wanted, pitch, lift, young, thickness, length = given
     found = folded_stiffness(folds, length, pitch, lift, young, thickness, jnp.exp(unknown[0]))
     return jnp.log(found / wanted)[None]
 
 
-def _solved(misses: Callable[..., Array], first: Any, power: int, given: Any) -> Array:
+def _solved(misses: Callable[..., Array], first: Real, power: int, given: tuple) -> Array:
     """The root near `first`; the stiffness goes about with this power of it."""
     given = jax.tree.map(lambda x: jnp.asarray(x, float), given)
     held = jax.lax.stop_gradient(given)
     begin = jnp.log(jax.lax.stop_gradient(jnp.asarray(first, float)))[None]
 
-    def better(_: Any, unknown: Array) -> Array:
+    def better(_: Array | int, unknown: Array) -> Array:
         return unknown - misses(unknown, held) / power
 
     root = jax.lax.fori_loop(0, ITERATIONS, better, begin)

@@ -15,9 +15,8 @@ integrals are Carlson's R_F and R_D, by his duplication theorem, which has deriv
 Left out: inertia of the fluid (Reynolds number above one), walls nearby, which raise the drag.
 """
 
-from typing import Any
-
 import jax.numpy as jnp
+from jax import Array
 
 from diffmicro import _loops as loops
 from diffmicro._types import Lanes
@@ -39,7 +38,7 @@ def carlson_rd(x: Lanes | float, y: Lanes | float, z: Lanes | float) -> Lanes:
     """R_D = 3/2 int_0^oo ds / ((z + s) sqrt((x + s)(y + s)(z + s)))."""
     three = as_arrays((x, y, z))
 
-    def duplicate(_: Any, carry: tuple) -> tuple:
+    def duplicate(_: Array | int, carry: tuple) -> tuple:
         three, total, share = carry
         nearer, mixed = _nearer(three)
         total = total + share / (jnp.sqrt(three[2]) * (three[2] + mixed))

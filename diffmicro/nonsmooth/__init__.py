@@ -13,25 +13,21 @@ from diffmicro.nonsmooth.problems import (
     Complementarity,
     LinearComplementarity,
     Solution,
-    barrier,
     margin,
     residual,
 )
-from diffmicro.nonsmooth.smoothed import solve_smoothed
 
 __all__ = [
     "BoxComplementarity",
     "Complementarity",
     "LinearComplementarity",
     "Solution",
-    "barrier",
     "margin",
     "normal_and_friction",
     "one_unknown",
     "residual",
     "solve_closed_form",
     "solve_newton",
-    "solve_smoothed",
     "two_unknowns",
     "with_implicit_derivative",
 ]

@@ -6,10 +6,10 @@ function has no slope at the root the derivative is NaN. Left out: several unkno
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import PyTree
 
 from diffmicro import _loops as loops
 from diffmicro._types import Count, Flag, Scalar
@@ -20,7 +20,7 @@ ITERATIONS = 80
 
 
 def rising_root(
-    function: Callable[[Scalar, Any], Scalar], inputs: Any, low: Scalar, high: Scalar
+    function: Callable[[Scalar, PyTree], Scalar], inputs: PyTree, low: Scalar, high: Scalar
 ) -> Scalar:
     """z in [low, high] with function(z, inputs) = 0, or the end that is nearest to it.
 
@@ -52,10 +52,10 @@ def rising_root(
 class _Condition:
     """`function` on vectors of one entry. Equal for equal functions, so that nothing compiles twice."""
 
-    def __init__(self, function: Callable[[Scalar, Any], Scalar]):
+    def __init__(self, function: Callable[[Scalar, PyTree], Scalar]):
         self.function = function
 
-    def __call__(self, z: Any, inputs: Any) -> Any:
+    def __call__(self, z: PyTree, inputs: PyTree) -> PyTree:
         return self.function(z[0], inputs)[None]
 
     def __eq__(self, other: object) -> bool:

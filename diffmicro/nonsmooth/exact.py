@@ -53,7 +53,7 @@ def finish(
 def judged(fixed, z, w, accepted, wrong, iterations) -> Solution:
     """The solution with its status; NaN, also in its derivatives, unless accepted and not wrong.
 
-    `accepted`: the residual of the solved problem, smoothed or exact, is within the tolerance.
+    `accepted`: the residual is within the tolerance.
     `wrong`: the input is not a problem. `fixed`: the problem, without derivatives.
     """
     number = jax.lax.stop_gradient(z)

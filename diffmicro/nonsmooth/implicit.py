@@ -10,9 +10,9 @@ derivatives are right (a single Newton correction at the root has a wrong second
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
+from jaxtyping import PyTree
 
 from diffmicro._types import Vector
 from diffmicro.autodiff.rules import Changes, change_along, known
@@ -20,7 +20,7 @@ from diffmicro.nonsmooth.elimination import solve
 
 
 def with_implicit_derivative(
-    condition: Callable[[Vector, Any], Vector], root: Vector, inputs: Any
+    condition: Callable[[Vector, PyTree], Vector], root: Vector, inputs: PyTree
 ) -> Vector:
     """The root, unchanged, as a differentiable function of the inputs.
 
@@ -32,7 +32,7 @@ def with_implicit_derivative(
 
 
 def _implicit_rule(
-    condition: Callable[[Vector, Any], Vector], root: Vector, inputs: Any, changes: Changes
+    condition: Callable[[Vector, PyTree], Vector], root: Vector, inputs: PyTree, changes: Changes
 ) -> Vector:
     defect = change_along(lambda given: condition(root, given), inputs, changes)
     return -solve(jax.jacfwd(condition)(root, inputs), defect)

@@ -7,14 +7,8 @@ Box complementarity: find z with lower <= z <= upper and w = M z + q such that i
 Infinite bounds are allowed. The linear complementarity problem (w >= 0, z >= 0, z.w = 0) is the box
 lower = 0, upper = inf, so every solver reads `matrix, vector, lower, upper` and nothing else. In
 contact, z are impulses, w relative velocities after, q those before, M the inverse mass seen by the
-contacts; an open contact is the box [0, 0], friction with a given bound b the box [-b, b].
-
-With a width h > 0 (unit: that of z times w) each component obeys instead the law of a logarithmic
-barrier, the central path of interior-point methods:
-
-    w = h / (z - lower) - h / (upper - z),      for one bound at 0:  z w = h.
-
-Where lower = upper, z is that value for every width. The residual is explained at `residual`.
+contacts; an open contact is the box [0, 0], friction with a given bound b the box [-b, b]. The
+residual is explained at `residual`.
 
 Left out: nonlinear problems and cones (friction cones are boxes only when the bound is given).
 """
@@ -23,11 +17,8 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from diffmicro import _loops as loops
-from diffmicro._types import Count, PerUnknown, Scalar, ScalarLike, Square
+from diffmicro._types import Count, PerUnknown, Scalar, Square
 from diffmicro.results import RESULTS
-
-SMOOTH_CLIP_HALVINGS = 60  # finer than the rounding of 64-bit numbers
 
 
 class BoxComplementarity(eqx.Module):
@@ -69,7 +60,7 @@ class Solution(eqx.Module):
     z: PerUnknown
     w: PerUnknown
     residual: Scalar
-    """Distance from the exact problem, see `residual`; smoothed solutions show their smoothing."""
+    """Distance from the problem, see `residual`."""
     margin: Scalar
     """Distance to a change of the active set, see `margin`. At zero the derivative is one-sided."""
     result: RESULTS
@@ -81,11 +72,6 @@ class Units(eqx.Module):
 
     z: PerUnknown
     w: PerUnknown
-
-    @property
-    def width(self) -> Scalar:
-        """Unit of z times w, the same for every component."""
-        return self.z[0] * self.w[0]
 
 
 def as_box(problem: Complementarity) -> BoxComplementarity:
@@ -133,14 +119,14 @@ def nondimensional(problem: Complementarity, units: Units) -> BoxComplementarity
     )
 
 
-def residual(problem: Complementarity, z: PerUnknown, width: ScalarLike | None = None) -> Scalar:
+def residual(problem: Complementarity, z: PerUnknown) -> Scalar:
     """How far z is from solving the problem, as a share of the problem's own size.
 
     In natural units (`natural_units`) it is the largest distance that a component would have to
     move for its own law to hold while w follows with slope one: the natural map |z - clip(z - w,
-    lower, upper)|, with the clip smoothed when a width is given. A residual of 1e-6 means: in
-    contact, velocities after miss sign or zero by at most 1e-6 of the velocities before, or
-    impulses their bounds by 1e-6 of the impulses that stop those velocities. It is never below the
+    lower, upper)|. A residual of 1e-6 means: in contact, velocities after miss sign or zero by at
+    most 1e-6 of the velocities before, or impulses their bounds by 1e-6 of the impulses that stop
+    those velocities. It is never below the
     rounding of z and w, eps (|z| + |M| |z|): a huge z in which the data drowns is no solution.
     """
     units = natural_units(problem)
@@ -149,37 +135,8 @@ def residual(problem: Complementarity, z: PerUnknown, width: ScalarLike | None =
     target = z - (scaled.matrix @ z + scaled.vector)
     terms = jnp.abs(z) + jnp.abs(scaled.matrix) @ jnp.abs(z)
     rounding = jnp.finfo(z.dtype).eps * jnp.max(terms)
-    if width is None:
-        settled = jnp.clip(target, scaled.lower, scaled.upper)
-    else:
-        settled = _smooth_clip(target, scaled.lower, scaled.upper, width / units.width)
+    settled = jnp.clip(target, scaled.lower, scaled.upper)
     return jnp.maximum(jnp.max(jnp.abs(z - settled)), rounding)
-
-
-def _smooth_clip(target, lower, upper, width):
-    """x with x - target = barrier(x), by bisection: it lies within sqrt(width) of the clip."""
-    clipped, reach = jnp.clip(target, lower, upper), jnp.sqrt(width)
-
-    def halve(_, bracket):
-        low, high = bracket
-        middle = (low + high) / 2
-        too_far = middle - target > barrier(middle, lower, upper, width)[0]
-        return jnp.where(too_far, low, middle), jnp.where(too_far, middle, high)
-
-    bracket = jnp.maximum(lower, clipped - reach), jnp.minimum(upper, clipped + reach)
-    return sum(loops.fori_loop(0, SMOOTH_CLIP_HALVINGS, halve, bracket)) / 2
-
-
-def barrier(
-    z: PerUnknown, lower: PerUnknown, upper: PerUnknown, width: ScalarLike
-) -> tuple[PerUnknown, PerUnknown]:
-    """w = width/(z - lower) - width/(upper - z), and -dw/dz; infinite bounds contribute nothing."""
-    above = jnp.where(jnp.isfinite(lower), z - jnp.where(jnp.isfinite(lower), lower, 0), jnp.inf)
-    below = jnp.where(jnp.isfinite(upper), jnp.where(jnp.isfinite(upper), upper, 0) - z, jnp.inf)
-    above = jnp.where(above == 0, 1, above)
-    below = jnp.where(below == 0, 1, below)
-    width = jnp.asarray(width)
-    return width / above - width / below, width / above**2 + width / below**2
 
 
 def margin(problem: Complementarity, z: PerUnknown) -> Scalar:

@@ -5,12 +5,12 @@ Left out: parameters that are vectors (take their entries), and those at zero, w
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from diffmicro.parameters import Fields, Value
 from diffmicro.plot.stage import BLUE, INK, ORANGE, figure_of
 from diffmicro.verdicts import Certificate, verdict_word
 
@@ -18,7 +18,7 @@ NOTHING = 1e-9
 """Percent below which a share is rounding."""
 
 
-def elasticities(value: Any, gradient: Mapping[str, Any], *points: Any) -> dict[str, float]:
+def elasticities(value: Value, gradient: Mapping[str, Value], *points: Fields) -> dict[str, float]:
     """Percent of the value for one percent of each parameter, the strongest first. points: design and setting."""
     found = {}
     for name, slope in gradient.items():

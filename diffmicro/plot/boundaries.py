@@ -4,17 +4,17 @@ Above: the parameter, the point itself, and a line for each boundary, labeled by
 percent each of the most important parameters moves the nearest ends, for one percent of itself."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from diffmicro.boundary import Boundary
+from diffmicro.parameters import Value
 
-END: dict[str, Any] = dict(color="#b3541e", linewidth=2.2)
-START: dict[str, Any] = dict(color="#7a4fa3", linewidth=1.6, linestyle=(0, (4, 2)))
-CHANGE: dict[str, Any] = dict(color="0.6", linewidth=1.0)
+END: dict[str, Value] = dict(color="#b3541e", linewidth=2.2)
+START: dict[str, Value] = dict(color="#7a4fa3", linewidth=1.6, linestyle=(0, (4, 2)))
+CHANGE: dict[str, Value] = dict(color="0.6", linewidth=1.0)
 BARS = 8
 """Most parameters in the lower part."""
 

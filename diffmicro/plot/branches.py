@@ -5,36 +5,22 @@ vanishes, are marked. Where two solid lines lie above each other the device has 
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from diffmicro.boundary import Boundary
+from diffmicro.dynamics.branches import AnyBranch
+from diffmicro.parameters import Value
 from diffmicro.plot.measured import Measured, lay_over
 from diffmicro.plot.stage import GREEN, INK, PURPLE, figure_of
 
-
-class AnyBranch(Protocol):
-    """What is drawn of a branch beside a response; `WrmmaBranch` is one."""
-
-    @property
-    def key(self) -> str: ...
-    @property
-    def parameter(self) -> np.ndarray: ...
-    @property
-    def stable(self) -> np.ndarray: ...
-    @property
-    def folds(self) -> np.ndarray: ...
-    @property
-    def ends(self) -> tuple[Any, Any]: ...
-
-
-SOLID: dict[str, Any] = dict(color="#1f4e79", linewidth=2.0)
-DASHED: dict[str, Any] = dict(color="#b3541e", linewidth=1.4, linestyle=(0, (4, 2)))
+SOLID: dict[str, Value] = dict(color="#1f4e79", linewidth=2.0)
+DASHED: dict[str, Value] = dict(color="#b3541e", linewidth=1.4, linestyle=(0, (4, 2)))
 ENDS = (GREEN, PURPLE, INK)
-MARK: dict[str, Any] = dict(s=42, facecolor="white", edgecolor="black", zorder=3)
+MARK: dict[str, Value] = dict(s=42, facecolor="white", edgecolor="black", zorder=3)
 
 
 def plot_branches(
@@ -70,7 +56,7 @@ def plot_branches(
         for end, at in zip(branch.ends, (0, -1), strict=True):
             if end == "grazing":
                 grazing.append((branch.parameter[at], velocity[at]))
-    handles: list[Any] = [
+    handles: list[Artist] = [
         axes.plot([], [], **style, label=name)[0]
         for name, style in (("stable", SOLID), ("unstable", DASHED))
     ]

@@ -4,25 +4,26 @@ Regions with several colors' names have coexisting motions: there the motion dep
 periodic motion that the map knows.
 """
 
-from typing import Any
-
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from diffmicro._json import Json
 from diffmicro.boundary.chart import Chart, Kind
+from diffmicro.parameters import Value
 from diffmicro.plot.measured import Measured, lay_over
 from diffmicro.plot.stage import figure_of
 
 FILLS = ("#cfe0ee", "#f4d9c6", "#dcd0e8", "#d5e8d0", "#f3e6b3", "#e8c9c9", "#c9e4e4", "#e4e4e4")
-LINES: dict[str, dict[str, Any]] = {
+LINES: dict[str, dict[str, Value]] = {
     "fold": dict(color="#b3541e"),
     "grazing": dict(color="#1f4e79"),
     "period_doubling": dict(color="#7a4fa3"),
     "torus": dict(color="#7a4fa3", linestyle="--"),
 }
-OTHER: dict[str, Any] = dict(color="0.35", linestyle="-.")
+OTHER: dict[str, Value] = dict(color="0.35", linestyle="-.")
 RASTER = 140
 """Points of the raster of regions in each direction."""
 
@@ -37,7 +38,7 @@ def plot_chart(
     if axes is None:
         axes = Figure(figsize=(8, 5), layout="constrained").subplots()
     handles = _regions(axes, chart)
-    shown: dict[str, Any] = {}
+    shown: dict[str, Json] = {}
     for curve in chart.curves:
         for first, last, kind in _runs(curve.kinds):
             style = LINES.get(kind, OTHER)
@@ -50,19 +51,19 @@ def plot_chart(
     axes.set_ylabel(labels[1])
     names = [kind.replace("_", " ") for kind in shown]
     handles += list(shown.values())
-    names = [h.get_label() for h in handles[: len(handles) - len(shown)]] + names
+    names = [str(h.get_label()) for h in handles[: len(handles) - len(shown)]] + names
     if measured is not None:
         first, second = chart.keys
         over = lay_over(axes, measured, (first, 1.0), (second, 1.0))
         handles += over
-        names += [points.get_label() for points in over]
+        names += [str(points.get_label()) for points in over]
     axes.legend(
         handles, names, frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5)
     )
     return figure_of(axes)
 
 
-def _regions(axes: Axes, chart: Chart) -> list[Any]:
+def _regions(axes: Axes, chart: Chart) -> list[Artist]:
     """Colors by the set of motions, the most frequent sets first; the rest is gray."""
     xs, ys = (np.linspace(chart.low[i], chart.high[i], RASTER) for i in range(2))
     sets = [[chart.motions_at(float(x), float(y)) for x in xs] for y in ys]

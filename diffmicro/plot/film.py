@@ -11,16 +11,18 @@ from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import PyTree
 from matplotlib.figure import Figure
 from PIL import Image
 
 from diffmicro._device import Device, hooked
 from diffmicro._files import replace
 from diffmicro.devices import as_device
-from diffmicro.parameters import whole_number
+from diffmicro.parameters import Value, whole_number
 from diffmicro.plot import states
 from diffmicro.plot.player import player
 from diffmicro.plot.stage import RATE
@@ -35,11 +37,13 @@ class Animation(NamedTuple):
     """A figure, a function that draws frame i into it, and the number of frames."""
 
     figure: Figure
-    draw: Callable[[int], Any]
+    draw: Callable[[int], object]
     frames: int
 
 
-def animate(device: Device | str, design: Any, setting: Any, path: Path, frames: int = 80) -> Path:
+def animate(
+    device: Device | str, design: PyTree, setting: PyTree, path: Path, frames: int = 80
+) -> Path:
     """Write the device's motion to a file, in the format of its ending."""
     ending = path.suffix.lower()
     if ending not in ENDINGS:
@@ -70,7 +74,7 @@ def animate(device: Device | str, design: Any, setting: Any, path: Path, frames:
     return path
 
 
-def _keep(image: Image.Image, path: Path, **options: Any) -> None:
+def _keep(image: Image.Image, path: Path, **options: Value) -> None:
     """Write the image whole or not at all."""
     content = BytesIO()
     image.save(content, **options)
@@ -111,7 +115,7 @@ def _strip(images: list[Image.Image]) -> Image.Image:
     return sheet
 
 
-def _ffmpeg() -> Any:
+def _ffmpeg() -> ModuleType:
     try:
         return import_module("imageio_ffmpeg")
     except ImportError:

@@ -7,16 +7,18 @@ Flexures are drawn as the arcs they are, bodies as straight lines from their cen
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from diffmicro.design import Result
 from diffmicro.devices import gripper
 from diffmicro.devices.gripper import lumped
+from diffmicro.parameters import Value
 from diffmicro.plot.design import AFTER, mark_fragile, optima
 from diffmicro.plot.stage import GREEN, INK, scale_bar
 
@@ -41,7 +43,7 @@ def mechanism(
     at: int,
     color: str = BENT,
     mirror: bool = False,
-) -> list[Any]:
+) -> list[Artist]:
     """One state of a path, [mm]; what was drawn is returned."""
     sides = (1.0, -1.0) if mirror else (1.0,)
     drawn = []
@@ -141,7 +143,7 @@ def animation(
             )
         )
         axes.text(0, top + 0.12 * reach, "object", ha="center", fontsize=8)
-    shown: list[Any] = []
+    shown: list[Artist] = []
 
     def paint(frame: int) -> None:
         while shown:
@@ -167,7 +169,7 @@ def animation(
     return drawing, paint, frames
 
 
-def _pull(axes: Axes, x: float, y: float, size: float) -> Any:
+def _pull(axes: Axes, x: float, y: float, size: float) -> Artist:
     """The arrow of the actuation force, which ends where it acts."""
     look = dict(arrowstyle="-|>", color=GREEN, linewidth=2.2, shrinkA=0, shrinkB=0)
     return axes.annotate("", (x, y), (x, y - size), arrowprops=look)
@@ -182,7 +184,7 @@ def _last_force(design: gripper.Design, setting: gripper.Setting) -> float:
     return force if np.isfinite(force) else 1e-5
 
 
-def before_after(result: Any, path: Path, driven_by: str, factor: float, unit: str) -> Path:
+def before_after(result: Result, path: Path, driven_by: str, factor: float, unit: str) -> Path:
     """Figure of a study: published and optimized gripper at rest and driven, and how the search went.
 
     `driven_by` names the response or setting that is the actuation force. The objective is shown times `factor`.
@@ -194,7 +196,7 @@ def before_after(result: Any, path: Path, driven_by: str, factor: float, unit: s
     for axes, name in zip(grid[:2], ("published", "optimized"), strict=True):
         side = found[name]
         design, setting = gripper.Design(**side["design"]), gripper.Setting(**side["setting"])
-        numbers = side["setting"] | side["response"]
+        numbers: dict[str, Value] = {**side["setting"], **side["response"]}
         last = numbers.get(driven_by)
         if last is None:
             last = _last_force(design, setting)

@@ -5,7 +5,6 @@ are data. A profile is the signed root of the cost's rise: a straight line where
 right."""
 
 import math
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,6 +14,7 @@ from matplotlib.figure import Figure
 from diffmicro._device import Device
 from diffmicro.identification.result import Estimate, Identified
 from diffmicro.identification.upcoming import Next
+from diffmicro.parameters import Value
 from diffmicro.plot.measured import MOST_LINES, along_of, column_of, series, unit_of
 from diffmicro.units import Shown, readable_unit
 
@@ -32,7 +32,7 @@ def identification_figure(found: Identified, upcoming: Next | None = None) -> Fi
     rows = math.ceil(panels / columns)
     figure = Figure(figsize=(9.0, 4.6 * count + 2.5 * rows), layout="constrained", dpi=150)
     FigureCanvasAgg(figure)
-    parts: Any = figure.subfigures(2, 1, height_ratios=[4.6 * count, 2.5 * rows])
+    parts = np.asarray(figure.subfigures(2, 1, height_ratios=[4.6 * count, 2.5 * rows]))
     grid = parts[0].subplots(
         2 * count, 1, sharex=True, squeeze=False, height_ratios=[3, 1.2] * count
     )[:, 0]
@@ -66,11 +66,11 @@ def _fit(
     lines = series(data, along)
     for number, (label, rows) in enumerate(lines.items()):
         color = MODEL if len(lines) == 1 else f"C{number % 10}"
-        style: dict[str, Any] = dict(color=color, linewidth=1.3, marker=".", markersize=3)
+        style: dict[str, Value] = dict(color=color, linewidth=1.3, marker=".", markersize=3)
         own = label if len(lines) <= MOST_LINES else None
         axes.plot(x[rows], value[rows], label=f"model {own or ''}".strip(), **style)
         part = rows[used[rows]]
-        points: dict[str, Any] = dict(
+        points: dict[str, Value] = dict(
             fmt="o", color=DATA if len(lines) == 1 else color, markersize=4
         )
         points |= dict(elinewidth=0.9, markerfacecolor="white", linestyle="none")

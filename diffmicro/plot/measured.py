@@ -2,14 +2,15 @@
 model."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from diffmicro._device import Device
 from diffmicro.identification.data import Data
-from diffmicro.parameters import entry_of, get
+from diffmicro.parameters import Fields, entry_of, get
 
 MOST_LINES = 8
 """Series that a legend names."""
@@ -17,7 +18,7 @@ MOST_LINES = 8
 ROW = "row"
 """What is drawn along x where no key was set."""
 
-MARKS: Mapping[str, Any] = {"": "o", "up": "^", "down": "v"}
+MARKS: Mapping[str, str] = {"": "o", "up": "^", "down": "v"}
 """Points of a sweep up point up."""
 
 
@@ -76,7 +77,7 @@ class Measured(NamedTuple):
     responses: tuple[str, ...]
 
 
-def measured_points(data: Data, device: Device, design: Any, setting: Any) -> Measured:
+def measured_points(data: Data, device: Device, design: Fields, setting: Fields) -> Measured:
     """The points with aliases as the parameters that they stand for, at a design and setting."""
     columns = {**data.keys, **data.values}
     for name in data.keys.keys() & device.aliases.keys():
@@ -90,7 +91,7 @@ def lay_over(
     measured: Measured,
     x: tuple[str, float],
     y: tuple[str, float],
-) -> list[Any]:
+) -> list[Artist]:
     """Draw the points over a figure. x, y: names of columns, and factors to the units of the axes.
 
     A column that the points have not is a ValueError. Returns the handles for a legend.

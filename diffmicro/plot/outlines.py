@@ -1,9 +1,9 @@
 """A design as a drawing with its dimensions, or several designs as outlines over each other, seen from above."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from jaxtyping import PyTree
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -17,7 +17,7 @@ COLORS = (INK, ORANGE, BLUE, GREEN, PURPLE)
 
 
 def plot_outline(
-    device: Device | str, design: Any = None, layout: Any = None, axes: Axes | None = None
+    device: Device | str, design: PyTree = None, layout: PyTree = None, axes: Axes | None = None
 ) -> Figure:
     """The drawing of a design with the names of its dimensions; of {label: design} the outlines from above."""
     device = as_device(device)

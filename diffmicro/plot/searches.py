@@ -1,7 +1,6 @@
 """Searches as pictures: how one went, and the front of two objectives."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,6 +9,7 @@ from matplotlib.figure import Figure
 
 from diffmicro.design.pareto import Front
 from diffmicro.design.result import Result
+from diffmicro.parameters import Value
 from diffmicro.plot.stage import BLUE, INK, ORANGE, figure_of
 from diffmicro.units import readable_unit
 
@@ -28,9 +28,16 @@ def plot_history(result: Result, unit: str = "") -> Figure:
 
 
 def history_figure(
-    rows: Sequence[Mapping[str, Any]], objective: str, unit: str, limits: Mapping[str, float]
+    rows: Sequence[Mapping[str, Value]],
+    objective: str,
+    unit: str,
+    limits: Mapping[str, float],
+    names: Mapping[str, str] | None = None,
 ) -> Figure:
-    """The same of rows with `evaluations`, `objective` and what each constraint leaves. limits: their bounds."""
+    """The same of rows with `evaluations`, `objective` and what each constraint leaves.
+
+    limits: their bounds. names: how they are shown.
+    """
     figure = Figure(
         figsize=(7.2, 3.0 if not limits else 4.6 + 0.1 * len(limits)), layout="constrained"
     )
@@ -45,7 +52,8 @@ def history_figure(
     axes[0].set(ylabel=label)
     for name, bound in limits.items():
         left = np.array([float(row[name]) for row in rows]) / (abs(bound) or 1.0)
-        axes[1].step(steps, 100 * left, where="post", marker=".", label=name)
+        shown_as = (names or {}).get(name, name)
+        axes[1].step(steps, 100 * left, where="post", marker=".", label=shown_as)
     if limits:
         axes[1].axhline(0, color="black", linewidth=0.8)
         axes[1].set(ylabel="left to the bound [%]")

@@ -7,18 +7,19 @@ any other from its start.
 
 from collections.abc import Callable, Sequence
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
 from jax import Array
+from jaxtyping import PyTree
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from diffmicro._device import Device
 from diffmicro.devices import is_own
-from diffmicro.parameters import entry_of, units_of_fields
+from diffmicro.parameters import Fields, entry_of, units_of_fields
 from diffmicro.results import message, word
 from diffmicro.sweep.grids import batches
 from diffmicro.sweep.lanes import calculate_one, lane_function
@@ -32,7 +33,7 @@ MOST_ENTRIES = 4
 
 
 def animation(
-    device: Device, design: Any, setting: Any, frames: int
+    device: Device, design: PyTree, setting: PyTree, frames: int
 ) -> tuple[Figure, Callable[[int], None], int]:
     """Figure, function that draws a frame, number of frames."""
     motion = traces(device, design, setting)
@@ -113,12 +114,12 @@ def is_flag(values: np.ndarray) -> bool:
     return values.dtype == bool or set(np.unique(values)) <= {-1.0, 0.0, 1.0, 2.0, 3.0}
 
 
-def traces(device: Device, design: Any, setting: Any, response: Any = None) -> Traces:
+def traces(device: Device, design: Fields, setting: Fields, response: PyTree = None) -> Traces:
     """What `simulate` gives, as curves, one for each entry of short vectors. response: of this point, if known."""
     return traces_of(_trajectory(device, design, setting, response))
 
 
-def traces_of(path: Any) -> Traces:
+def traces_of(path: PyTree) -> Traces:
     """The same of a trajectory that `simulate` gave."""
     named = {
         n: np.asarray(x) for n, x in path._asdict().items() if isinstance(x, Array | np.ndarray)
@@ -138,7 +139,7 @@ def traces_of(path: Any) -> Traces:
     return Traces(axis, values[: last + 1], columns, units)
 
 
-def settled(device: Device, design: Any, setting: Any) -> Any:
+def settled(device: Device, design: Fields, setting: Fields) -> PyTree:
     """The response at one point, as `diffmicro evaluate` calculates it: by the program that is soonest there."""
     (batch,) = batches([(design, setting)])
     name = f"{device.name} () () []" if is_own(device) else None
@@ -147,7 +148,7 @@ def settled(device: Device, design: Any, setting: Any) -> Any:
     return jax.tree.map(lambda x: x[0], found.output)
 
 
-def _trajectory(device: Device, design: Any, setting: Any, response: Any) -> Any:
+def _trajectory(device: Device, design: Fields, setting: Fields, response: PyTree) -> PyTree:
     """The motion, as `simulate` gives it."""
     if device.simulate is None:
         raise ValueError(

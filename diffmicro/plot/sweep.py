@@ -10,7 +10,6 @@ import math
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import matplotlib
 import numpy as np
@@ -20,6 +19,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 
+from diffmicro.parameters import Value
 from diffmicro.plot.measured import Measured, lay_over
 from diffmicro.plot.stage import parted
 from diffmicro.sweep.table import Table
@@ -34,6 +34,9 @@ MOST_LINES = 20
 
 PREFIXES = {-9: "n", -6: "u", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
 PREFIXED_UNITS = ("m", "m/s", "N", "T", "Hz", "s", "Pa", "V", "rad")
+
+
+Color = tuple[float, ...] | str
 
 
 def sweep_figure(
@@ -115,7 +118,7 @@ def _cloud(
 
 
 def _explain(
-    figure: Figure, axes: Axes, table: Table, colors: dict[tuple, Any], others: list[str]
+    figure: Figure, axes: Axes, table: Table, colors: dict[tuple, Color], others: list[str]
 ) -> None:
     """Say what the lines are: by a legend; many, by a bar of colors or, for several keys, by a note."""
     known = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
@@ -142,7 +145,7 @@ def _explain(
         )
 
 
-def _bar(figure: Figure, axes: Axes, values: list[Any], colors: list[Any], label: str) -> None:
+def _bar(figure: Figure, axes: Axes, values: list[Value], colors: list[Color], label: str) -> None:
     """A bar of the lines' colors, with some of their values."""
     order = np.argsort(values)
     edges = np.arange(len(values) + 1) - 0.5
@@ -195,7 +198,7 @@ def _draw(
     y: np.ndarray,
     status: np.ndarray,
     style: str,
-    color: Any,
+    color: Color,
     label: str | None,
 ) -> None:
     # A point that is not ok interrupts the line, as a jump does: nothing joins what was not calculated.
@@ -203,7 +206,7 @@ def _draw(
     axes.plot(*line, style, color=color, label=label, linewidth=1.4, marker=".", markersize=4)
     edge = axes.get_xaxis_transform()  # height as a share of the axes, for what has no number
     for word in np.unique(status[status != "ok"]):
-        look = dict(color=color, markerfacecolor="none", markersize=5)
+        look: dict[str, Value] = dict(color=color, markerfacecolor="none", markersize=5)
         shown = (status == word) & np.isfinite(y)
         axes.plot(x[shown], y[shown], _mark(word), **look)
         lost = (status == word) & ~np.isfinite(y)
@@ -214,7 +217,7 @@ def _mark(status: str) -> str:
     return MARKS.get(status, OTHER_MARK)
 
 
-def _colors(count: int) -> list[Any]:
+def _colors(count: int) -> list[Color]:
     if count <= 10:
         return [f"C{i}" for i in range(count)]
     return list(matplotlib.colormaps["viridis"](np.linspace(0, 0.9, count)))
@@ -253,7 +256,7 @@ def _combination(table: Table, others: tuple, direction: str) -> str | None:
     return words or None
 
 
-def _value(name: str, value: Any, units: Mapping[str, str]) -> str:
+def _value(name: str, value: Value, units: Mapping[str, str]) -> str:
     number = f"{value:.4g}" if isinstance(value, int | float) else str(value)
     unit = "" if units[name] in ("", "-") else f" {units[name]}"
     return f"{name.replace('_', ' ')} {number}{unit}"

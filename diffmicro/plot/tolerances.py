@@ -1,13 +1,13 @@
 """Figures of a yield: the cloud of parts, what the bad ones fail by, and the most probable bad part."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from diffmicro._json import Json
 from diffmicro.fabrication import Yield
 from diffmicro.plot.stage import figure_of
 
@@ -67,7 +67,7 @@ def _telling(places: np.ndarray, bad: np.ndarray) -> tuple[int, int | None]:
     return int(first), int(second)
 
 
-def tolerances_figure(shown: Mapping[str, Any], found: Yield, causes: Sequence[str]) -> Figure:
+def tolerances_figure(shown: Mapping[str, Json], found: Yield, causes: Sequence[str]) -> Figure:
     """`shown`: the object that `diffmicro tolerances --json` prints. causes: of deviations, see the cloud."""
     figure = Figure(figsize=(13.0, 4.4), layout="constrained", dpi=150)
     FigureCanvasAgg(figure)

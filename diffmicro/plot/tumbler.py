@@ -1,14 +1,16 @@
 """Drawings of the tumbler: side view with contact, adhesion and field, its path, the body in space, animation."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from jax.typing import ArrayLike
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from mpl_toolkits.mplot3d.axes3d import Axes3D
 
+from diffmicro._types import Real
 from diffmicro.devices import tumbler
 from diffmicro.devices.tumbler.body import body_outline
 from diffmicro.devices.tumbler.path import Trajectory
@@ -20,7 +22,7 @@ BODY, HULL, ADHESION, FIELD, MAGNET = "#9fb8cc", "#345", "#c44e00", "#1a7f37", "
 NAMES = {FLIGHT: "flight", PIECE: "edge", FACE: "face"}
 
 
-def section(design: tumbler.Design, roll: float, position: float, height: float) -> np.ndarray:
+def section(design: tumbler.Design, roll: Real, position: Real, height: Real) -> np.ndarray:
     """The body's section, turned and moved, corners as rows [m]."""
     x, z = (np.asarray(c) for c in body_outline(design))
     sine, cosine = np.sin(roll), np.cos(roll)
@@ -50,7 +52,12 @@ def draw_side(axes: Axes, design: tumbler.Design, path: Trajectory, i: int) -> N
     axes.set_aspect("equal")
 
 
-def _arrow(axes: Axes, start: Any, by: Any, color: str) -> None:
+def _arrow(
+    axes: Axes,
+    start: Sequence[ArrayLike] | np.ndarray,
+    by: Sequence[ArrayLike] | np.ndarray,
+    color: str,
+) -> None:
     axes.annotate(
         "",
         (start[0] + by[0], start[1] + by[1]),
@@ -84,7 +91,7 @@ def draw_adhesion(axes: Axes, path: Trajectory, color: str = ADHESION) -> None:
     axes.set_ylabel("adhesion [uN]")
 
 
-def draw_body(axes: Any, design: tumbler.Design, roll: float = 0.0, height: float = 0.0) -> None:
+def draw_body(axes: Axes3D, design: tumbler.Design, roll: float = 0.0, height: float = 0.0) -> None:
     """The body in space, on 3-D axes."""
     corners = 1e3 * section(design, roll, 0.0, height)
     half = 5e2 * float(design.width)

@@ -6,15 +6,16 @@ rest until it repeats; how it got there is not shown.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from jaxtyping import PyTree
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon, Rectangle
 
 from diffmicro.devices.legs.walker import WALKER
+from diffmicro.parameters import Value
 from diffmicro.plot.stage import BLUE, GREEN, GROUND, INK, ORANGE, pace, scale_bar
 
 BEFORE, SHOWN = 24, 4
@@ -28,7 +29,7 @@ ROOM = 0.2
 class Gait:
     """Four periods of the gait, SI: places and heights of body and feet over time."""
 
-    def __init__(self, design: Any, setting: Any) -> None:
+    def __init__(self, design: PyTree, setting: PyTree) -> None:
         path = WALKER.simulate(design, setting, periods=BEFORE + SHOWN)  # pyright: ignore[reportOptionalCall]
         period = 1 / float(setting.frequency)
         columns = {name: np.asarray(column) for name, column in path._asdict().items()}
@@ -60,7 +61,9 @@ class Gait:
         return float(self.places["fore"][-1] / self.time[-1])
 
 
-def animation(design: Any, setting: Any, frames: int) -> tuple[Figure, Callable[[int], None], int]:
+def animation(
+    design: PyTree, setting: PyTree, frames: int
+) -> tuple[Figure, Callable[[int], None], int]:
     """The gait: figure, function that draws a frame, number of frames."""
     gait = Gait(design, setting)
     at = np.linspace(0, gait.time[-1], frames)
@@ -87,7 +90,7 @@ def animation(design: Any, setting: Any, frames: int) -> tuple[Figure, Callable[
     return figure, draw, frames
 
 
-def _zoom(design: Any, gait: Gait) -> float:
+def _zoom(design: PyTree, gait: Gait) -> float:
     """How much larger motions are drawn than the robot: 1, 2 or 5 times a power of ten."""
     largest = max(
         float(np.abs(np.concatenate(list(gait.feet.values()))).max()),
@@ -99,7 +102,7 @@ def _zoom(design: Any, gait: Gait) -> float:
     return float(next(k for k in (5, 2, 1) if k * power <= wanted) * power)
 
 
-def _robot(axes: Axes, design: Any, gait: Gait, zoom: float, time: float) -> None:
+def _robot(axes: Axes, design: PyTree, gait: Gait, zoom: float, time: float) -> None:
     """The robot at this time, the ground, and a scale bar; lengths in mm."""
 
     def now(values: np.ndarray) -> float:
@@ -114,7 +117,7 @@ def _robot(axes: Axes, design: Any, gait: Gait, zoom: float, time: float) -> Non
         hip = (side * half + now(gait.body), pad + knee + now(gait.hips[name]))
         hips[name] = hip
         bottom = max(foot[1] - pad, 0.0)
-        look: dict[str, Any] = dict(
+        look: dict[str, Value] = dict(
             facecolor=GREEN if bottom == 0 else "0.8", edgecolor=INK, linewidth=0.8
         )
         axes.add_patch(Rectangle((foot[0] - width, bottom), 2 * width, foot[1] - bottom, **look))

@@ -5,7 +5,7 @@ drives is the field's arrow, as long as the field is strong.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from diffmicro.devices import wrmma
+from diffmicro.parameters import Value
 from diffmicro.plot.stage import BLUE, GREEN, GROUND, INK, ORANGE, PALE, pace, scale_bar
 from diffmicro.plot.states import settled
 
@@ -90,7 +91,7 @@ def draw_robot(
     height = UM * float(design.height)
     left, foot = UM * position, 0.07 * height
     right = left + body + UM * gap
-    look: dict[str, Any] = dict(alpha=alpha, linewidth=0.8, edgecolor=INK)
+    look: dict[str, Value] = dict(alpha=alpha, linewidth=0.8, edgecolor=INK)
     axes.add_patch(Rectangle((left, 0), body, height, facecolor=BODY, **look))
     axes.add_patch(Rectangle((right, foot), total - body, height - foot, facecolor=HAMMER, **look))
     reach = 0.22 * total  # posts of the spring on both parts

@@ -5,8 +5,6 @@ layout, {layer: d})`. Its derivatives at d = 0 say by how many times d each para
 linear in d; parts deviate by a few d, which has to be small against the widths.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,7 +12,7 @@ from jax import Array
 
 from diffmicro._device import Device, hooked
 from diffmicro.devices import as_device
-from diffmicro.parameters import as_arrays, describe
+from diffmicro.parameters import Fields, as_arrays, describe
 from diffmicro.process.limits import kinds
 from diffmicro.process.values import Process
 from diffmicro.tolerance import Tolerance
@@ -24,7 +22,10 @@ NONE = 1e-12
 
 
 def etch_tolerances(
-    device: Device | str, process: Process, design: Any = None, layout: Any = None
+    device: Device | str,
+    process: Process,
+    design: Fields | None = None,
+    layout: Fields | None = None,
 ) -> tuple[Tolerance, ...]:
     """A tolerance for each layer whose etch scatters; ValueError where that moves nothing of the design."""
     device = as_device(device)
@@ -53,7 +54,7 @@ def etch_tolerances(
 
 
 def _moves(
-    device: Device, design: Any, layout: Any, layers: tuple[str, ...], own: str
+    device: Device, design: Fields, layout: Fields, layers: tuple[str, ...], own: str
 ) -> tuple[tuple[str, float], ...]:
     """Each number of the design that the etch of one layer moves, and by how many times what is taken."""
     known = describe(type(design))

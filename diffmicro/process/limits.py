@@ -13,12 +13,13 @@ Of two lower bounds the larger one is kept: the rule that it comes from is named
 """
 
 import math
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import equinox as eqx
 
 from diffmicro._device import Device, hooked
 from diffmicro.devices import as_device
+from diffmicro.parameters import Fields
 from diffmicro.process.values import LayerRules, Process
 from diffmicro.shapes.features import ANCHORED, GAP, RADIUS, RELEASED, THICKNESS, WIDTH, Feature
 
@@ -38,7 +39,9 @@ class Limit(NamedTuple):
         return value - self.bound if self.sense == ">=" else self.bound - value
 
 
-def features(device: Device | str, design: Any = None, layout: Any = None) -> tuple[Feature, ...]:
+def features(
+    device: Device | str, design: Fields | None = None, layout: Fields | None = None
+) -> tuple[Feature, ...]:
     """What of a design rules are about; differentiable. ValueError for a device that does not say."""
     device = as_device(device)
     if device.features is None or device.Layout is None:
@@ -55,7 +58,9 @@ def features(device: Device | str, design: Any = None, layout: Any = None) -> tu
     return found
 
 
-def kinds(device: Device | str, design: Any = None, layout: Any = None) -> tuple[Feature, ...]:
+def kinds(
+    device: Device | str, design: Fields | None = None, layout: Fields | None = None
+) -> tuple[Feature, ...]:
     """The features without their values: names, kinds and layers, for which nothing is calculated."""
     return eqx.filter_eval_shape(lambda: features(device, design, layout))
 

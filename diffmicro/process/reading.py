@@ -19,8 +19,9 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
+from diffmicro._json import Json
+from diffmicro.parameters import Value
 from diffmicro.process.values import LayerRules, Process
 from diffmicro.units import UnitError, in_si
 
@@ -35,7 +36,8 @@ def read_process(path: Path | str) -> Process:
     try:
         content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as problem:
-        raise ValueError(f"{path} is not UTF-8: {problem}.") from None
+        line = 1 + problem.object.count(b"\n", 0, problem.start)
+        raise ValueError(f"{path}, line {line}, is not UTF-8. Save it in UTF-8.") from None
     except tomllib.TOMLDecodeError as problem:
         raise ValueError(
             f'{path} is no TOML: {problem}. Lengths stand in quotes, as in "2um".'
@@ -43,7 +45,7 @@ def read_process(path: Path | str) -> Process:
     return process_from(content, str(path))
 
 
-def process_from(content: Mapping[str, Any], where: str = "rules") -> Process:
+def process_from(content: Mapping[str, Json], where: str = "rules") -> Process:
     """The process of a table, as TOML or JSON has it; `where` begins the messages."""
     for key in content:
         if key not in ("name", "layers"):
@@ -59,12 +61,12 @@ def process_from(content: Mapping[str, Any], where: str = "rules") -> Process:
     )
 
 
-def _layer(where: str, given: Any) -> LayerRules:
+def _layer(where: str, given: Json) -> LayerRules:
     if not isinstance(given, Mapping):
         raise ValueError(
             f"{where} = {given!r} is no table of rules; write {where.split()[-1]}.minimum_width."
         )
-    found: dict[str, Any] = {}
+    found: dict[str, Json] = {}
     for key, value in given.items():
         if key not in KEYS:
             raise ValueError(f"{where}: unknown key {key!r}{_nearest(key, KEYS)}")
@@ -82,7 +84,7 @@ def _layer(where: str, given: Any) -> LayerRules:
         raise ValueError(f"{where}: {problem}") from None
 
 
-def _range(where: str, value: Any) -> tuple[float, float]:
+def _range(where: str, value: Value) -> tuple[float, float]:
     parts = value.split(":") if isinstance(value, str) else []
     if len(parts) != 2 or not any(part.strip() for part in parts):
         raise ValueError(
@@ -92,7 +94,7 @@ def _range(where: str, value: Any) -> tuple[float, float]:
     return _length(where, low) if low else 0.0, _length(where, high) if high else math.inf
 
 
-def _length(where: str, value: Any) -> float:
+def _length(where: str, value: Value) -> float:
     if isinstance(value, bool) or not isinstance(value, str):
         hint = f'"{value}um"' if isinstance(value, int | float) and value is not True else '"2um"'
         raise ValueError(

@@ -1,7 +1,7 @@
 """Rules of a process as frozen values, by layer.
 
-Two geometries have to be told apart. The *etched* one is what comes out: the design's, which the model calculates
-with. The *drawn* one is on the mask. Etching takes the bias b from every edge of what is drawn, so
+There are two geometries. The *etched* one is what comes out: the design's, which the model calculates with. The
+*drawn* one is on the mask. Etching takes the bias b from every edge of what is drawn, so
 
     etched width = drawn width - 2 b,    etched gap = drawn gap + 2 b.
 
@@ -12,8 +12,9 @@ Left out: rules between layers (overlap, enclosure), densities, and biases that 
 import json
 import math
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Literal
 
+from diffmicro._json import JsonObject
 from diffmicro.shapes import Layer
 from diffmicro.units import in_si, readable
 
@@ -46,13 +47,14 @@ class LayerRules:
             low = -math.inf if field.name == "etch_bias" else 0.0
             if not (math.isfinite(value) and value >= low):
                 raise ValueError(
-                    f"{field.name} = {value} m is not allowed; it has to be "
+                    f"{field.name} = {readable(value, 'm')} is not allowed; it has to be "
                     f"{'a finite length' if low else 'at least 0 and finite'}."
                 )
         low, high = self.thickness
         if not 0 <= low < high:
             raise ValueError(
-                f"thickness = {low}:{high} m is not allowed; the first has to be at least 0 and below the second."
+                f"thickness = {readable(low, 'm')} to {readable(high, 'm')} is not allowed; the first has to be "
+                "at least 0 and below the second."
             )
         if self.etch_kind not in ("normal", "interval"):
             raise ValueError(f"etch_kind {self.etch_kind!r} is not normal or interval.")
@@ -81,6 +83,11 @@ class Process:
         rules = self.of(layer)
         return rules.etch_bias if rules else 0.0
 
+    @property
+    def scatters(self) -> bool:
+        """Whether the etch of any layer does."""
+        return any(rules.etch_scatter for _, rules in self.layers)
+
     def unknown(self, layers: tuple[Layer, ...]) -> tuple[str, ...]:
         """Names in the rules that none of these layers has."""
         own = {text for layer in layers for text in (layer.name, str(layer.number))}
@@ -90,7 +97,7 @@ class Process:
         """Names of layers that the rules say nothing about."""
         return tuple(layer.name for layer in layers if self.of(layer) is None)
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> JsonObject:
         """As a file of rules has it, in words: what `process_from` takes."""
         return {
             **({"name": self.name} if self.name else {}),

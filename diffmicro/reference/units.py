@@ -6,7 +6,9 @@ m^l kg^m s^t A^i is multiplied by 10^(6 l + 3 m + 15 i).
 """
 
 import difflib
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from diffmicro.parameters import Value
 
 
 class Unit(NamedTuple):
@@ -48,11 +50,11 @@ def _find(quantity: str) -> Unit:
     return UNITS[quantity]
 
 
-def to_micro(quantity: str, value: Any) -> Any:
+def to_micro(quantity: str, value: Value) -> Value:
     """A value in SI, number or array, in the units of Table II."""
     return value * _find(quantity).factor
 
 
-def from_micro(quantity: str, value: Any) -> Any:
+def from_micro(quantity: str, value: Value) -> Value:
     """A value in the units of Table II, number or array, in SI."""
     return value / _find(quantity).factor

@@ -10,23 +10,23 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
 from diffmicro._device import Device
-from diffmicro._json import plain
+from diffmicro._json import JsonObject, plain
 from diffmicro.certificate import reason_text, value_and_gradient, verdict_word
 from diffmicro.design.devices import device_problem
 from diffmicro.design.kkt import binding
 from diffmicro.design.problem import Constraint, Objective, Problem
+from diffmicro.design.shown import per, unit_of
 from diffmicro.devices import device as known_device
 from diffmicro.fabrication.surroundings import Surroundings, surroundings
-from diffmicro.parameters import describe, get, idle
+from diffmicro.parameters import Fields, Parameter, Value, describe, get, idle
 from diffmicro.process import Process, process_from
 from diffmicro.results import words as status_words
-from diffmicro.shapes.features import NAMED
 
 EXACT, SLOPE, PLACE = 1e-6, 1e-4, 1e-4
 """Relative differences that another processor may make: of responses, of derivatives, of boundaries."""
@@ -45,7 +45,7 @@ class Claim(NamedTuple):
 
     topic: str
     name: str
-    value: Any
+    value: Value
     unit: str = ""
     tolerance: float = EXACT
     scale: float = 0.0
@@ -67,30 +67,30 @@ class Question:
     objective: str
     free: dict[str, tuple[float, float]]
     constraints: list[tuple[str, str, float]]
-    before: dict[str, Any]
-    after: dict[str, Any]
+    before: dict[str, Value]
+    after: dict[str, Value]
     variables: dict[str, float]
-    rules: dict[str, Any] | None = None
-    layout: dict[str, Any] = field(default_factory=dict)
+    rules: JsonObject | None = None
+    layout: dict[str, Value] = field(default_factory=dict)
 
     @property
     def process(self) -> Process | None:
         """The rules as a value."""
         return None if self.rules is None else process_from(self.rules)
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> JsonObject:
         """As JSON has it."""
         return json.loads(json.dumps(asdict(self)))
 
     @staticmethod
-    def of(values: Mapping[str, Any]) -> "Question":
+    def of(values: Mapping[str, Value]) -> "Question":
         """The question back from JSON."""
         free = {name: (float(low), float(high)) for name, (low, high) in values["free"].items()}
         limits = [(str(of), str(sense), float(bound)) for of, sense, bound in values["constraints"]]
         return Question(**{**values, "free": free, "constraints": limits})
 
 
-def question_of_run(folder: Path) -> tuple[Question, dict[str, Any]]:
+def question_of_run(folder: Path) -> tuple[Question, JsonObject]:
     """The question of an optimization's folder, and the result that was written there.
 
     ValueError for a folder that is none, or that is about several points.
@@ -128,7 +128,7 @@ def question_of_run(folder: Path) -> tuple[Question, dict[str, Any]]:
     return question, result | {"config": config}
 
 
-def point_of(device: Device, values: Mapping[str, Any]) -> tuple[Any, Any]:
+def point_of(device: Device, values: Mapping[str, Value]) -> tuple[Fields, Fields]:
     """Design and setting of a side of the question."""
     own = describe(device.Design)
     for name in values:
@@ -156,12 +156,12 @@ def keys_of(question: Question) -> list[str]:
     return list(dict.fromkeys(name.partition("[")[0] for name in question.free))
 
 
-def _given(value: Any) -> Any:
+def _given(value: Value) -> Value:
     return np.asarray(value, float) if isinstance(value, list) else value
 
 
 def _responses(
-    device: Device, side: str, point: tuple[Any, Any], question: Question
+    device: Device, side: str, point: tuple[Fields, Fields], question: Question
 ) -> list[Claim]:
     named = [question.objective, *(of for of, _, _ in question.constraints)]
     asked = [
@@ -179,14 +179,14 @@ def _responses(
     return found
 
 
-def _limits(device: Device, point: tuple[Any, Any], question: Question) -> list[Claim]:
+def _limits(device: Device, point: tuple[Fields, Fields], question: Question) -> list[Claim]:
     """Slack of each constraint, and the price of each limit that holds the design."""
     problem = _problem(device, point, question)
     u = problem.start
     sample = problem.sample(jnp.asarray(u))
     gain = float(problem.objective.shown(float(sample.objective)))
     found = [
-        Claim("limits", f"slack of {c}", float(s), _unit(device, c.response), EXACT, abs(c.bound))
+        Claim("limits", f"slack of {c}", float(s), unit_of(device, c.response), EXACT, abs(c.bound))
         for c, s in zip(problem.constraints, sample.slacks, strict=True)
     ]
     # Multipliers are those of the search: see `design.loop`.
@@ -204,25 +204,23 @@ def _limits(device: Device, point: tuple[Any, Any], question: Question) -> list[
     held = binding(
         *numbers, scales=np.where(scales > 0, scales, 1.0), u=np.asarray(u), unit=abs(gain)
     )
-    unit = _unit(device, question.objective)
+    unit = unit_of(device, question.objective)
     for constraint, price in zip(problem.constraints, held.constraints, strict=True):
         if price > 0:
-            per = _per(unit, _unit(device, constraint.response))
-            found.append(
-                Claim("limits", f"price of {constraint}", float(price), per, SLOPE, float(price))
-            )
+            cost, of = float(price), per(unit, unit_of(device, constraint.response))
+            found.append(Claim("limits", f"price of {constraint}", cost, of, SLOPE, cost))
     for i, variable in enumerate(problem.variables):
         for side, prices in (("lower", held.low), ("upper", held.high)):
             if prices[i] > 0:
                 bound = variable.low if side == "lower" else variable.high
                 price = float(prices[i] / problem.stretch(i, bound))
-                per = _per(unit, device.parameters[variable.name.partition("[")[0]].unit)
+                of = per(unit, unit_of(device, variable.name))
                 name = f"price of the {side} bound of {variable.name}"
-                found.append(Claim("limits", name, price, per, SLOPE, price))
+                found.append(Claim("limits", name, price, of, SLOPE, price))
     return found
 
 
-def _problem(device: Device, point: tuple[Any, Any], question: Question) -> Problem:
+def _problem(device: Device, point: tuple[Fields, Fields], question: Question) -> Problem:
     """The problem as it was, started at the design after."""
     free = {}
     for name, (low, high) in question.free.items():
@@ -234,18 +232,18 @@ def _problem(device: Device, point: tuple[Any, Any], question: Question) -> Prob
         free[f"{name}[:]" if vector else name] = (low, high)
     limits = [Constraint(of, sense, bound) for of, sense, bound in question.constraints]  # type: ignore[arg-type]
     objective = Objective(question.objective, question.goal)  # type: ignore[arg-type]
-    held = dict(design=point[0], setting=point[1])
+    held: dict[str, Value] = dict(design=point[0], setting=point[1])
     if question.rules is not None:
         held |= dict(process=question.process, layout=layout_of(device, question))
     return device_problem(device, free, objective, limits, **held)
 
 
-def layout_of(device: Device, question: Question) -> Any:
+def layout_of(device: Device, question: Question) -> Fields | None:
     """What the drawing of a question has beside the design; None for a device without one."""
     return device.Layout(**question.layout) if device.Layout else None
 
 
-def _slopes(device: Device, point: tuple[Any, Any], question: Question) -> list[Claim]:
+def _slopes(device: Device, point: tuple[Fields, Fields], question: Question) -> list[Claim]:
     """Percent of the objective for one percent of each parameter, and what the certificate says."""
     keys = [name for name, known in device.parameters.items() if _counts(known, point)]
     if not keys or question.objective not in device.responses:
@@ -263,14 +261,14 @@ def _slopes(device: Device, point: tuple[Any, Any], question: Question) -> list[
     return found
 
 
-def _counts(known: Any, point: tuple[Any, Any]) -> bool:
+def _counts(known: Parameter, point: tuple[Fields, Fields]) -> bool:
     if not known.differentiable or idle(*point, known.name):
         return False
     value = get(*point, known.name)
     return np.ndim(value) == 0 and float(value) != 0
 
 
-def _surroundings(device: Device, point: tuple[Any, Any], question: Question) -> list[Claim]:
+def _surroundings(device: Device, point: tuple[Fields, Fields], question: Question) -> list[Claim]:
     limits = [Constraint(of, sense, bound) for of, sense, bound in question.constraints]  # type: ignore[arg-type]
     around: Surroundings = surroundings(device, *point, keys_of(question), limits)
     found = []
@@ -289,19 +287,3 @@ def _surroundings(device: Device, point: tuple[Any, Any], question: Question) ->
         for cause, share in good.causes.items():
             found.append(Claim("yield", f"bad by {cause}", float(share), "", 0.5, 0.05 / SMALL))
     return found
-
-
-def _unit(device: Device, response: str) -> str:
-    known = device.responses.get(response)
-    return known.unit if known else "m" if NAMED.fullmatch(response) else "-"
-
-
-def _per(unit: str, below: str) -> str:
-    above = "1" if unit in ("", "-") else unit
-    return (
-        above
-        if below in ("", "-")
-        else f"{above} / ({below})"
-        if " " in below
-        else f"{above} / {below}"
-    )

@@ -3,12 +3,13 @@
 import base64
 import io
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from diffmicro._device import Device
+from diffmicro.parameters import Fields, Value
 from diffmicro.report.claims import SMALL, Claim
 
 UP, DOWN = "#2c6e8f", "#c44e00"
@@ -60,7 +61,9 @@ def bars_figure(claims: Sequence[Claim], label: str) -> Figure:
     return figure
 
 
-def design_drawing(device: Any, values: Mapping[str, Any], layout: Any = None) -> Figure | None:
+def design_drawing(
+    device: Device, values: Mapping[str, Value], layout: Fields | None = None
+) -> Figure | None:
     """The drawing of a side of the question; None where the device or its design has none."""
     from diffmicro.drawing import geometry
     from diffmicro.drawing.picture import drawing

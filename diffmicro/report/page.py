@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
 
 from diffmicro._device import Device
+from diffmicro._json import Json
 from diffmicro.parameters import describe
 from diffmicro.plot.searches import history_figure
 from diffmicro.report import words
@@ -16,20 +16,28 @@ body { font: 15px/1.5 system-ui, sans-serif; color: #1d2329 }
 body { max-width: 62rem; margin: 2rem auto; padding: 0 1.2rem }
 h1 { font-size: 1.5rem; margin-bottom: .2rem }
 h2 { font-size: 1.12rem; margin: 2rem 0 .5rem; border-bottom: 1px solid #d5dbe1 }
+.wide { overflow-x: auto }
 table { border-collapse: collapse; margin: .6rem 0 }
 th, td { text-align: left; padding: .2rem 1.1rem .2rem 0; vertical-align: top }
 th { font-weight: 600; border-bottom: 1px solid #9aa5b1 }
 td { border-bottom: 1px solid #eceff2; font-variant-numeric: tabular-nums }
+td:not(:last-child), th { white-space: nowrap }
 .lead { font-size: 1.1rem }
 figure { margin: 1rem 0 }
+img { max-width: 100% }
 figcaption, .note { color: #57606a }
 .warning { color: #9a3412 }
 pre { font: 13px/1.45 ui-monospace, monospace; background: #f4f6f8; padding: .7rem }
 pre { white-space: pre-wrap; overflow-wrap: anywhere }
+pre span { display: inline-block; max-width: 100% }
+@page { margin: 15mm }
+@media (max-width: 40rem) { td:last-child { min-width: 11rem } img { width: 100% !important } }
 @media print {
-  body { margin: 0; max-width: none; font-size: 11pt }
-  h2 { break-after: avoid }
-  table, figure, img, pre { break-inside: avoid }
+  body { margin: 0; padding: 0; max-width: none; font-size: 10.5pt }
+  h2, figcaption { break-after: avoid }
+  table, tr, figure, img, pre, li, .keep { break-inside: avoid }
+  .wide { overflow: visible }
+  figure img { width: auto !important; max-height: 128mm }
 }
 """
 
@@ -38,11 +46,12 @@ def page(
     device: Device,
     question: Question,
     claims: Sequence[Claim],
-    run: Mapping[str, Any],
+    run: Mapping[str, Json],
     history: Sequence[Mapping[str, str]],
-    environment: Mapping[str, Any],
+    environment: Mapping[str, Json],
+    claimed: str,
 ) -> str:
-    """The whole page."""
+    """The whole page. claimed: name of the file with the claims."""
     title = f"{device.name}: {question.goal} {question.objective}"
     body = [
         f"<h1>{escape(title)}</h1>",
@@ -57,12 +66,13 @@ def page(
         ),
         _section("How sure the derivatives are", _certificate(claims)),
         _section("How near it is to where it stops working", _ends(claims)),
-        _section("Share of good parts", _yield(claims)),
+        _section("Share of good parts", _yield(device, claims)),
         _section("Which parameter matters", _elasticities(question, claims)),
         _section("The search", _search(device, question, run, history)),
-        _section("How to repeat it", _repeat(device, question, run, environment)),
+        _section("How to repeat it", _repeat(device, question, run, environment, claimed)),
     ]
-    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
+    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    head += f"<title>{escape(title)}</title><style>{STYLE}</style>"
     return (
         f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(body)}</body></html>\n'
     )
@@ -85,7 +95,15 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
-    return f"<table><tr>{top}</tr>{body}</table>"
+    return (
+        f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+def _code(before: str, parts: Sequence[str]) -> str:
+    """A sentence and the command that it is about: on one page, and broken between its parts."""
+    shown = " ".join(f"<span>{escape(part)}</span>" for part in parts)
+    return f'<div class="keep">{_paragraph(before)}<pre>{shown}</pre></div>'
 
 
 def _designs(device: Device, question: Question) -> str:
@@ -156,7 +174,7 @@ def _ends(claims: Sequence[Claim]) -> str:
     return _list(texts)
 
 
-def _yield(claims: Sequence[Claim]) -> str:
+def _yield(device: Device, claims: Sequence[Claim]) -> str:
     own = [c for c in claims if c.topic == "yield"]
     if not own:
         return _paragraph("The device has no process of its own, so nothing deviates.", "note")
@@ -164,7 +182,10 @@ def _yield(claims: Sequence[Claim]) -> str:
     assert good.low is not None and good.high is not None
     text = f"{100 * good.value:.4g} % of parts are good by the device's process, "
     text += f"{100 * good.low:.4g} to {100 * good.high:.4g} % with 95 % confidence."
-    bad = [f"{c.name.removeprefix('bad by ')}: {100 * c.value:.3g} % of all parts" for c in causes]
+    bad = [
+        f"{words.with_units(device, c.name.removeprefix('bad by '))}: {100 * c.value:.3g} % of all parts"
+        for c in causes
+    ]
     return _paragraph(text) + (_paragraph("The others fail by:") + _list(bad) if bad else "")
 
 
@@ -177,39 +198,45 @@ def _elasticities(question: Question, claims: Sequence[Claim]) -> str:
 
 
 def _search(
-    device: Device, question: Question, run: Mapping[str, Any], history: Sequence[Mapping[str, str]]
+    device: Device,
+    question: Question,
+    run: Mapping[str, Json],
+    history: Sequence[Mapping[str, str]],
 ) -> str:
     text = _paragraph(words.SEARCH.get(str(run["status"]), str(run["status"])))
-    text += _paragraph(
-        f"{run['evaluations']} evaluations in {run['seconds']} s. {run['reason']}", "note"
-    )
+    reason = words.with_units(device, str(run["reason"]))
+    text += _paragraph(f"{run['evaluations']} evaluations in {run['seconds']} s. {reason}", "note")
     if not history:
         return text
     known = device.responses.get(question.objective)
     limits = {f"{of} {sense} {bound:g}": bound for of, sense, bound in question.constraints}
     limits = {name: bound for name, bound in limits.items() if name in history[0]}
-    figure = history_figure(history, question.objective, known.unit if known else "-", limits)
+    names = {name: words.with_units(device, name) for name in limits}
+    unit = known.unit if known else "-"
+    figure = history_figure(history, question.objective, unit, limits, names)
     return text + embedded(figure, "the search", "80%")
 
 
 def _repeat(
-    device: Device, question: Question, run: Mapping[str, Any], environment: Mapping[str, Any]
+    device: Device,
+    question: Question,
+    run: Mapping[str, Json],
+    environment: Mapping[str, Json],
+    claimed: str,
 ) -> str:
     again = words.repeat_command(device, question, run["config"])
-    look = " ".join(
-        ["diffmicro evaluate", question.device, *words.words_of(device, question, "after")]
-    )
+    look = [f"diffmicro evaluate {question.device}", *words.words_of(device, question, "after")]
     place = f" --device path/to/{question.device}" if ".py:" in question.device else ""
     rows = [(str(name), str(value)) for name, value in environment.items()]
     process = question.process
-    rules = "" if process is None else f"<pre>{escape(process.toml())}</pre>"
+    rules = ""
+    if process is not None:
+        file = f"<pre>{escape(process.toml())}</pre>"
+        rules = f'<div class="keep">{_paragraph("with the file rules.toml:")}{file}</div>'
     return (
-        _paragraph("The search again:")
-        + f"<pre>{escape(again)}</pre>"
-        + (_paragraph("with the file rules.toml:") + rules if rules else "")
-        + _paragraph("The design after, alone:")
-        + f"<pre>{escape(look)}</pre>"
-        + _paragraph("Every number above, on another machine:")
-        + f"<pre>diffmicro verify report.json{place}</pre>"
+        _code("The search again:", again)
+        + rules
+        + _code("The design after, alone:", look)
+        + _code("Every number above, on another machine:", [f"diffmicro verify {claimed}{place}"])
         + _table(("made with", "version"), rows)
     )

@@ -6,10 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from diffmicro._json import Json, JsonObject
 from diffmicro.devices import UnknownDevice
 from diffmicro.devices import device as known_device
+from diffmicro.parameters import Value
 from diffmicro.report.claims import SMALL, Claim, Question, claims_of
 
 FORMAT = 1
@@ -20,18 +22,18 @@ class Verdict(NamedTuple):
     """A claim, what came out this time, and whether the two agree; why not, in words."""
 
     claim: Claim
-    found: Any
+    found: Value
     holds: bool
     why: str = ""
 
 
-def digest_of(content: Mapping[str, Any]) -> str:
+def digest_of(content: Mapping[str, Json]) -> str:
     """Of everything but the digest itself."""
     rest = {key: value for key, value in content.items() if key != "digest"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
-def read_report(path: Path) -> dict[str, Any]:
+def read_report(path: Path) -> JsonObject:
     """The content of a report.json; ValueError for a file that is none."""
     try:
         content = json.loads(path.read_text())

@@ -1,13 +1,13 @@
 """The sentences of a report, for readers who know the device and no optimization."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from diffmicro._device import Device
-from diffmicro.parameters import describe
+from diffmicro._json import Json
+from diffmicro.design.shown import show, with_units
+from diffmicro.parameters import Fields, Value, describe
 from diffmicro.report.claims import Claim, Question
 from diffmicro.shapes.features import NAMED
-from diffmicro.units import readable
 
 VERDICTS = {
     "certified": "The derivatives at the optimum are certified: ",
@@ -22,20 +22,6 @@ SEARCH = {
     "not_converged": "The search found nothing that keeps the constraints and is better than the start.",
     "interrupted": "The search was interrupted; what it had found by then is shown.",
 }
-
-
-def show(device: Device, name: str, value: Any) -> str:
-    """A parameter's or a response's value with a unit that reads well."""
-    known = device.parameters.get(name.partition("[")[0]) or device.responses.get(name)
-    if value is None:
-        return "-"
-    if NAMED.fullmatch(name):
-        return readable(float(value), "m", 5)
-    if isinstance(value, str) or known is None:
-        return str(value)
-    if isinstance(value, list):
-        return ", ".join(show(device, name, part) for part in value)
-    return readable(float(value), known.unit.split(", ")[0], 5)
 
 
 def question_text(device: Device, question: Question) -> str:
@@ -81,12 +67,12 @@ def limit_texts(device: Device, question: Question, claims: Sequence[Claim]) -> 
             what = claim.name.removeprefix("price of ")
             name, bound = _bound_of(question, what)
             room, gain = 0.01 * abs(bound), 0.01 * abs(bound) * claim.value
+            whole = with_units(device, what)
+            number = f"{claim.value:.4g} {claim.unit if claim.unit != '1' else ''}".strip()
             found.append(
-                f"{what[0].upper() + what[1:]} holds the design. 1 % more room there "
+                f"{whole[0].upper() + whole[1:]} holds the design. 1 % more room there "
                 f"({show(device, name, room)}) is worth {show(device, question.objective, gain)} of "
-                f"{question.objective}; its multiplier is {claim.value:.4g} {claim.unit}.".replace(
-                    " -.", "."
-                )
+                f"{question.objective}; its multiplier is {number}."
             )
         else:
             name = claim.name.removeprefix("slack of ")
@@ -130,8 +116,8 @@ def words_of(device: Device, question: Question, side: str) -> list[str]:
     return found
 
 
-def repeat_command(device: Device, question: Question, config: Mapping[str, Any]) -> str:
-    """The command that does the search again."""
+def repeat_command(device: Device, question: Question, config: Mapping[str, Json]) -> list[str]:
+    """The command that does the search again, in pieces that belong together."""
     parts = ["diffmicro optimize", question.device, *words_of(device, question, "before")]
     parts.append(f"--{question.goal} {question.objective}")
     parts += [f"--free {name}={low!r}:{high!r}" for name, (low, high) in question.free.items()]
@@ -142,15 +128,14 @@ def repeat_command(device: Device, question: Question, config: Mapping[str, Any]
         parts.append("--rules rules.toml")
     if config.get("method", "auto") != "auto":
         parts.append(f"--method {config['method']}")
-    parts += [f"--budget {config['budget']}", f"--seed {config['seed']}"]
-    return " ".join(parts)
+    return [*parts, f"--budget {config['budget']}", f"--seed {config['seed']}"]
 
 
-def _fields(tree: Any) -> dict[str, Any]:
+def _fields(tree: Fields) -> dict[str, Value]:
     return {name: getattr(tree, name) for name in describe(type(tree))}
 
 
-def _same(value: Any, other: Any) -> bool:
+def _same(value: Value, other: Value) -> bool:
     import numpy as np
 
     if isinstance(value, str) or isinstance(other, str) or other is None:
@@ -160,7 +145,7 @@ def _same(value: Any, other: Any) -> bool:
     )
 
 
-def _word(value: Any) -> str:
+def _word(value: Value) -> str:
     if isinstance(value, list):
         rows = value if isinstance(value[0], list) else [value]
         return ";".join(",".join(repr(x) for x in row) for row in rows)

@@ -4,9 +4,9 @@ import csv
 import json
 from dataclasses import replace as replaced
 from pathlib import Path
-from typing import Any
 
 from diffmicro._files import replace
+from diffmicro._json import Json, JsonObject
 from diffmicro.design.run import environment
 from diffmicro.devices import device as known_device
 from diffmicro.report.claims import claims_of, question_of_run
@@ -14,7 +14,7 @@ from diffmicro.report.page import page
 from diffmicro.report.verify import FORMAT, digest_of
 
 
-def report(run: Path | str, out: Path | str) -> dict[str, Any]:
+def report(run: Path | str, out: Path | str) -> JsonObject:
     """Write the report of an optimization's folder to `out` (.html) and the .json beside it; its content.
 
     ValueError for a folder that is none of a finished optimization of one operating point.
@@ -30,7 +30,7 @@ def report(run: Path | str, out: Path | str) -> dict[str, Any]:
     for point in result["config"]["about"]["points"]:
         point["device"] = in_a_report(point["device"])
     kept = ("status", "reason", "method", "evaluations", "seconds", "starts")
-    content: dict[str, Any] = {
+    content: dict[str, Json] = {
         "report": FORMAT,
         "question": question.plain(),
         "claims": [claim._asdict() for claim in claims],
@@ -40,8 +40,9 @@ def report(run: Path | str, out: Path | str) -> dict[str, Any]:
     }
     content = json.loads(json.dumps(content, allow_nan=False))
     content["digest"] = digest_of(content)
-    text = page(device, question, claims, result, history_of(run), made)
-    replace(out.with_suffix(".json"), (json.dumps(content, indent=1) + "\n").encode())
+    claimed = out.with_suffix(".json")
+    text = page(device, question, claims, result, history_of(run), made, claimed.name)
+    replace(claimed, (json.dumps(content, indent=1) + "\n").encode())
     replace(out, text.encode())
     return content
 
@@ -61,7 +62,7 @@ def history_of(run: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
-def _environment(run: Path) -> dict[str, Any]:
+def _environment(run: Path) -> JsonObject:
     """What the search ran on, as it was written then."""
     file = run / "environment.json"
     return json.loads(file.read_text()) if file.is_file() else environment()

@@ -6,8 +6,6 @@ edges; where edges join smoothly it is d along their common normal. Outer corner
 from everything gives the contour back, but for inner corners, which it leaves round with the radius d.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -88,7 +86,7 @@ class _Edges:
         step = by * (first + second) / jnp.where(cosine > -0.999, 1 + cosine, 1.0)[:, None]
         found = self.points + step
 
-        def nearer(_: Any, found: Array) -> Array:
+        def nearer(_: Array | int, found: Array) -> Array:
             (f, u), (g, v) = self.outward(last, found), self.outward(own, found)
             det = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
             det = jnp.where(sharp & (jnp.abs(det) > SMOOTH / 10), det, 1.0)

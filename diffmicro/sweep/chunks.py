@@ -6,13 +6,14 @@ them, and the same packages, gets the same bits, and needs nothing else of the s
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
-from diffmicro.parameters import as_arrays
+from diffmicro.parameters import Fields, Value, as_arrays
 from diffmicro.results import words
 from diffmicro.sweep.gradients import (
     derivative_arrays,
@@ -22,7 +23,7 @@ from diffmicro.sweep.gradients import (
     with_gradient,
 )
 from diffmicro.sweep.grids import Batch
-from diffmicro.sweep.lanes import calculate_lanes, compiled, lane_function
+from diffmicro.sweep.lanes import Build, calculate_lanes, compiled, lane_function
 
 Arrays = dict[str, np.ndarray]
 """What a chunk's calculation gave: responses, derivatives, `status` by name, and the state that is handed on."""
@@ -40,12 +41,12 @@ class Recipe(NamedTuple):
 
     device: Device
     wanted: tuple[str, ...]
-    numerics: Mapping[str, Any]
+    numerics: Mapping[str, Value]
     wrt: tuple[str, ...] = ()
     of: tuple[str, ...] = ()
 
     @property
-    def build(self) -> Callable[..., Callable[[Any, Any], Any]]:
+    def build(self) -> Build:
         """Makes the function of a point, see `lanes.calculate`."""
         if self.wrt:
             return gradient_function(self.device, self.wrt, self.of, **self.numerics)
@@ -60,7 +61,7 @@ class Load(NamedTuple):
     """
 
     width: int
-    points: Any
+    points: PyTree
 
 
 def calculate_chunk(recipe: Recipe, load: Load, before: Arrays | None = None) -> Arrays:
@@ -84,7 +85,7 @@ def calculate_chunk(recipe: Recipe, load: Load, before: Arrays | None = None) ->
     return {name: np.concatenate([part[name] for part in parts])[order] for name in parts[0]}
 
 
-def _arrays(recipe: Recipe, output: Any) -> Arrays:
+def _arrays(recipe: Recipe, output: PyTree) -> Arrays:
     response = response_of(output)
     found = {name: np.asarray(getattr(response, name), float) for name in recipe.wanted}
     if recipe.wrt:
@@ -92,7 +93,7 @@ def _arrays(recipe: Recipe, output: Any) -> Arrays:
     return found | {"status": words(response.result).astype(str)}
 
 
-def _walk(recipe: Recipe, points: Sequence[tuple[Any, Any]], before: Arrays) -> Arrays:
+def _walk(recipe: Recipe, points: Sequence[tuple[Fields, Fields]], before: Arrays) -> Arrays:
     """A part of a walk; a state that is not finite is not handed on, the last good one is."""
     first = compiled(recipe.build)
     leaves = [before[name] for name in _state_names(before)]
@@ -114,11 +115,14 @@ def _walk(recipe: Recipe, points: Sequence[tuple[Any, Any]], before: Arrays) -> 
     return joined | {f"{STATE}{number}": leaf for number, leaf in enumerate(leaves)}
 
 
+Follow = Callable[[Fields, Fields, PyTree], PyTree]
+
+
 @cache
-def _follow(device: Device, numerics: tuple, wrt: tuple[str, ...], of: tuple[str, ...]) -> Any:
+def _follow(device: Device, numerics: tuple, wrt: tuple[str, ...], of: tuple[str, ...]) -> Follow:
     """The function of a point that starts from a state, compiled once in a process."""
 
-    def point(design: Any, setting: Any, state: Any) -> Any:
+    def point(design: Fields, setting: Fields, state: PyTree) -> PyTree:
         known = {**dict(numerics), "start": state}
         if wrt:
             return with_gradient(device, wrt, of, known)(design, setting)

@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import jax
 
-from diffmicro._extras import package
+from diffmicro._extras import Foreign, package
 from diffmicro.sweep.chunks import Arrays
 from diffmicro.sweep.plan import Chunk, Work, environment
 from diffmicro.sweep.remote import THREADS, ClusterError, calculate_parcel, parcel_of
@@ -63,7 +63,7 @@ def spread(
     if not ready:
         return
     same = environment(), bool(jax.config.read("jax_enable_x64"))
-    underway: dict[Any, Chunk] = {}
+    underway: dict[Foreign, Chunk] = {}
     with _connected(min(workers, len(ready)), cluster) as client:
         while ready or underway:
             while ready and len(underway) < AHEAD * client.threads():
@@ -84,7 +84,7 @@ def spread(
 class _Client:
     """A dask client whose losses are `WorkerDied`."""
 
-    def __init__(self, client: Any, where: str):
+    def __init__(self, client: Foreign, where: str):
         self._dask = package("distributed", "More than one process", "cluster")
         self._client, self._where = client, where
         self._threads, self._counted = 0, 0.0
@@ -99,10 +99,10 @@ class _Client:
             self._counted = time.monotonic()
         return max(self._threads, 1)
 
-    def submit(self, *task: Any) -> Any:
+    def submit(self, *task: object) -> Foreign:
         return self._client.submit(*task, pure=False)
 
-    def finished(self, futures: Sequence[Any]) -> list[Any]:
+    def finished(self, futures: Sequence[Foreign]) -> list[Foreign]:
         """Some that are finished; waits for the first."""
         while True:
             try:
@@ -114,7 +114,7 @@ class _Client:
             except (self._dask.CancelledError, OSError):
                 raise self._lost() from None
 
-    def result(self, future: Any, named: str) -> Arrays:
+    def result(self, future: Foreign, named: str) -> Arrays:
         """What a chunk has become."""
         try:
             return future.result()
@@ -184,7 +184,7 @@ def _quiet() -> Iterator[None]:
             handler.setLevel(level)
 
 
-def _client_of(dask: Any, cluster: str) -> Any:
+def _client_of(dask: ModuleType, cluster: str) -> Foreign:
     """A client of the scheduler at an address, or in a file that a scheduler wrote."""
     address = _address_in(Path(cluster)) if cluster.endswith(".json") else cluster
     if not re.fullmatch(r"([a-z]+://)?[^\s/]+:\d+", address):

@@ -1,4 +1,4 @@
-"""What a sweep will take, from a few of its points: they are calculated twice, so that compiling is told apart."""
+"""What a sweep will take, from a few of its points: they are calculated twice, which separates compiling."""
 
 import time
 from typing import NamedTuple

@@ -7,12 +7,14 @@ the certificate; the components of a response share the worst.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
+from diffmicro.parameters import Fields, Value
 from diffmicro.reasons import VERDICTS
+from diffmicro.results import RESULTS
 
 VERDICT = "verdict of "
 """Before the name of a derivative: the column of its verdict."""
@@ -20,31 +22,31 @@ VERDICT = "verdict of "
 
 @cache
 def gradient_function(
-    device: Device, wrt: tuple[str, ...], of: tuple[str, ...], **fixed: Any
+    device: Device, wrt: tuple[str, ...], of: tuple[str, ...], **fixed: Value
 ) -> Callable[..., Callable]:
     """Makes `(design, setting) -> (values, gradients, certificates, response)`, for `lanes.calculate`."""
 
-    def build(**numerics: Any) -> Callable:
+    def build(**numerics: Value) -> Callable:
         return with_gradient(device, wrt, of, {**fixed, **numerics})
 
     return build
 
 
 def with_gradient(
-    device: Device, wrt: Sequence[str], of: Sequence[str], numerics: Mapping[str, Any]
-) -> Callable[[Any, Any], Any]:
+    device: Device, wrt: Sequence[str], of: Sequence[str], numerics: Mapping[str, Value]
+) -> Callable[[Fields, Fields], PyTree]:
     """`(design, setting) -> (values, gradients, certificates, response)`."""
     from diffmicro.certificate import value_and_gradient  # plain sweeps do not wait for it
 
     return value_and_gradient(device, wrt=wrt, of=of, **numerics)
 
 
-def response_of(output: Any) -> Any:
+def response_of(output: PyTree) -> PyTree:
     """The Response in what a function with or without gradient returns."""
     return output[3] if isinstance(output, tuple) else output
 
 
-def result_of(output: Any) -> Any:
+def result_of(output: PyTree) -> RESULTS:
     """How it ended."""
     return response_of(output).result
 
@@ -62,7 +64,9 @@ def unit_per(unit: str, below: str) -> str:
     return f"{above or '1'} / ({below})" if " " in below else f"{above or '1'} / {below}"
 
 
-def derivative_arrays(output: Any, wrt: Sequence[str], of: Sequence[str]) -> dict[str, np.ndarray]:
+def derivative_arrays(
+    output: PyTree, wrt: Sequence[str], of: Sequence[str]
+) -> dict[str, np.ndarray]:
     """Derivatives and their verdicts by name, with the points of a batch first."""
     _, gradients, certificates, _ = output
     found = {}

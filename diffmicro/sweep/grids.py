@@ -6,17 +6,18 @@ into batches.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import numpy as np
+from jaxtyping import PyTree
 
 from diffmicro._device import Device
-from diffmicro.parameters import describe, entry_of, put
+from diffmicro.parameters import DesignT, Fields, Value, describe, entry_of, put
 
-Axes = Mapping[str, Sequence[Any] | np.ndarray]
+Axes = Mapping[str, Sequence[Value] | np.ndarray]
 
 
 class Batch(NamedTuple):
@@ -27,8 +28,8 @@ class Batch(NamedTuple):
     """
 
     lanes: np.ndarray
-    design: Any
-    setting: Any
+    design: PyTree
+    setting: PyTree
 
 
 def grid(axes: Axes) -> dict[str, np.ndarray]:
@@ -61,8 +62,12 @@ class Interval(NamedTuple):
 
 
 def drawn(
-    boxes: Mapping[str, Interval | Sequence[Any]], count: int, seed: int = 0, *, sobol: bool = False
-) -> dict[str, Any]:
+    boxes: Mapping[str, Interval | Sequence[Value]],
+    count: int,
+    seed: int = 0,
+    *,
+    sobol: bool = False,
+) -> dict[str, Value]:
     """`count` values of each key, from an interval or a list, for a paired sweep.
 
     Independent and even in each interval; `sobol`: a scrambled Sobol sequence, which fills the box more evenly.
@@ -78,7 +83,7 @@ def drawn(
     return {key: _at(box, share) for (key, box), share in zip(boxes.items(), shares.T, strict=True)}
 
 
-def _at(box: Interval | Sequence[Any], shares: np.ndarray) -> Any:
+def _at(box: Interval | Sequence[Value], shares: np.ndarray) -> Sequence[Value] | np.ndarray:
     if not isinstance(box, Interval):
         return [box[int(share * len(box))] for share in shares]
     if box.whole:
@@ -86,9 +91,9 @@ def _at(box: Interval | Sequence[Any], shares: np.ndarray) -> Any:
     return box.low + shares * (box.high - box.low)
 
 
-def batches(points: Sequence[tuple[Any, Any]]) -> list[Batch]:
+def batches(points: Sequence[tuple[Fields, Fields]]) -> list[Batch]:
     """Points (design, setting) of one structure stacked, in the order of their first members."""
-    groups: dict[Any, list[int]] = {}
+    groups: dict[Hashable, list[int]] = {}
     for lane, point in enumerate(points):
         leaves, structure = jax.tree.flatten(point)
         groups.setdefault((structure, *map(np.shape, leaves)), []).append(lane)
@@ -102,19 +107,23 @@ def batches(points: Sequence[tuple[Any, Any]]) -> list[Batch]:
     return found
 
 
-def point_of(columns: Mapping[str, Any], row: int, design: Any, setting: Any) -> tuple[Any, Any]:
+def point_of(
+    columns: Mapping[str, Value], row: int, design: Fields, setting: Fields
+) -> tuple[Fields, Fields]:
     """Design and setting of a row of the columns; what no column names stays as given."""
     return put(design, setting, {key: column[row] for key, column in columns.items()})
 
 
-def points_of(device: Device, columns: Mapping[str, Any], design: Any, setting: Any) -> list[tuple]:
+def points_of(
+    device: Device, columns: Mapping[str, Value], design: Fields, setting: Fields
+) -> list[tuple]:
     """One (design, setting) a row of the columns."""
     check_keys(device, columns)
     count = len(next(iter(columns.values()))) if columns else 1
     return [point_of(columns, row, design, setting) for row in range(count)]
 
 
-def check_keys(device: Device, columns: Mapping[str, Any]) -> None:
+def check_keys(device: Device, columns: Mapping[str, Value]) -> None:
     """ValueError for a key that is no field of the device."""
     unknown = {entry_of(key)[0] for key in columns} - device.parameters.keys()
     if unknown:
@@ -125,7 +134,7 @@ def check_keys(device: Device, columns: Mapping[str, Any]) -> None:
 
 
 def batches_of(
-    device: Device, columns: Mapping[str, np.ndarray], design: Any, setting: Any
+    device: Device, columns: Mapping[str, np.ndarray], design: Fields, setting: Fields
 ) -> list[Batch]:
     """What `batches` makes of `points_of`, without an object for each point: a million are some columns."""
     static = {name for name, known in device.parameters.items() if known.words or known.whole}
@@ -142,7 +151,7 @@ def batches_of(
     return [Batch(lanes, *_stacked(columns, lanes, design, setting, static)) for lanes in own]
 
 
-def _kind(value: Any, static: bool) -> Any:
+def _kind(value: Value, static: bool) -> Hashable:
     """What points have in common that are one batch."""
     if static or value is None or isinstance(value, str):
         return value
@@ -152,13 +161,13 @@ def _kind(value: Any, static: bool) -> Any:
 def _stacked(
     columns: Mapping[str, np.ndarray],
     lanes: np.ndarray,
-    design: Any,
-    setting: Any,
+    design: Fields,
+    setting: Fields,
     static: set[str],
-) -> tuple[Any, Any]:
+) -> tuple[Fields, Fields]:
     """Design and setting with an array of all lanes for each number. The lanes are of one kind."""
 
-    def wide(value: Any) -> np.ndarray:
+    def wide(value: Value) -> np.ndarray:
         return np.broadcast_to(np.asarray(value, float), (len(lanes), *np.shape(value)))
 
     first = point_of(columns, lanes[0], design, setting)
@@ -177,7 +186,7 @@ def _stacked(
     return design, setting
 
 
-def _with(home: Any, name: str, entry: str, values: np.ndarray) -> Any:
+def _with(home: DesignT, name: str, entry: str, values: np.ndarray) -> DesignT:
     """A field, or an entry of it, with a value for each lane; converters and checks are for a point alone."""
     there = getattr(home, name)
     if entry:
@@ -188,6 +197,6 @@ def _with(home: Any, name: str, entry: str, values: np.ndarray) -> Any:
     return eqx.tree_at(lambda tree: getattr(tree, name), home, values)
 
 
-def _column(values: Sequence[Any]) -> np.ndarray:
+def _column(values: Sequence[Value]) -> np.ndarray:
     numbers = all(isinstance(value, int | float | np.number) for value in values)
     return np.array(values, float if numbers else object)

@@ -11,13 +11,14 @@ it is called elsewhere. The bytes depend on the table alone.
 
 import json
 import math
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from diffmicro._extras import package
+from diffmicro._extras import Foreign, package
 from diffmicro._files import replace
+from diffmicro._json import JsonObject
 from diffmicro.sweep.table import Table
 
 POINT, ROW, ABOUT = "point", "row", "about"
@@ -56,7 +57,7 @@ def read_nc(path: Path) -> dict[str, np.ndarray]:
     return {name: array.transpose(*dims).values.ravel()[order] for name, array in wide.items()}
 
 
-def as_dataset(table: Table) -> Any:
+def as_dataset(table: Table) -> Foreign:
     """The table as an `xarray.Dataset`."""
     xarray = package("xarray", "A labeled table", "io")
     places = {key: _places(table[key]) for key in _axes(table)}
@@ -78,8 +79,8 @@ def as_dataset(table: Table) -> Any:
         home = coordinates if name in places else variables
         home[_variable(name)] = (dims, _plain(column)[order].reshape(shape), own)
     coordinates[ROW] = (dims, table.rows[order].reshape(shape), {"long_name": "place in the table"})
-    told = {"columns": list(table.columns), "keys": list(table.keys), **_provenance(table)}
-    variables[ABOUT] = ((), json.dumps(told, sort_keys=True), {"long_name": "provenance, as JSON"})
+    about = {"columns": list(table.columns), "keys": list(table.keys), **_provenance(table)}
+    variables[ABOUT] = ((), json.dumps(about, sort_keys=True), {"long_name": "provenance, as JSON"})
     return xarray.Dataset(variables, coordinates, _attributes(table))
 
 
@@ -93,7 +94,7 @@ def _places(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The different values in the order of their first appearance, and which of them each entry is.
 
     What is no number is None, as NaN is not equal to itself."""
-    seen: dict[Any, int] = {}
+    seen: dict[Hashable, int] = {}
     known = [value if value == value else None for value in column.tolist()]
     index = np.array([seen.setdefault(value, len(seen)) for value in known], int)
     values = np.empty(len(seen), object)
@@ -118,12 +119,12 @@ def _unit(unit: str) -> str:
     return "1" if unit == "-" else unit
 
 
-def _provenance(table: Table) -> dict[str, Any]:
+def _provenance(table: Table) -> JsonObject:
     """What is known of the sweep; the values on its axes are coordinates already."""
     return {name: value for name, value in table.about.items() if name not in table.keys}
 
 
-def _attributes(table: Table) -> dict[str, Any]:
+def _attributes(table: Table) -> JsonObject:
     """What a reader wants to see first."""
     known = {"title": "device", "precision": "precision", "history": "words"}
     found = {name: table.about[key] for name, key in known.items() if key in table.about}

@@ -11,13 +11,16 @@ them: see `sweep.cluster` for several processes.
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
+from jaxtyping import PyTree
 
 from diffmicro import _executables
-from diffmicro.results import FAILURES, words
+from diffmicro._types import Tree
+from diffmicro.parameters import Fields, Value
+from diffmicro.results import FAILURES, RESULTS, words
 from diffmicro.sweep.grids import Batch
 from diffmicro.sweep.patience import patient
 
@@ -28,23 +31,27 @@ FEW = 256
 """Up to so many points a loop beats compiling a batch (WRMMA on CPU: 5 ms a point against 15 s)."""
 
 HASTY = {"xla_backend_optimization_level": 0}
-"""Options of XLA for one point: compiling takes a half of the time, calculating several times as long, which is
-less."""
+"""Options of XLA for one point: compiling takes two thirds of the time, calculating 3 to 20 times as long, which
+is less for most devices."""
 
 
 class Piece(NamedTuple):
     """Finished points: their positions among all points, and what was calculated, stacked."""
 
     lanes: np.ndarray
-    output: Any
+    output: PyTree
+
+
+Build = Callable[..., Callable[[PyTree, PyTree], PyTree]]
+"""From numerics to the function of a lane: (design, setting) -> what is calculated."""
 
 
 def calculate(
-    build: Callable[..., Callable[[Any, Any], Any]],
+    build: Build,
     batch: Batch,
     *,
-    quick: dict[str, Any],
-    result_of: Callable[[Any], Any] = lambda response: response.result,
+    quick: dict[str, Value],
+    result_of: Callable[[PyTree], RESULTS] = lambda response: response.result,
     few: int = FEW,
     chunk: int = CHUNK,
 ) -> Iterator[Piece]:
@@ -69,13 +76,13 @@ def cut(count: int, few: int = FEW, chunk: int = CHUNK) -> list[np.ndarray]:
 
 
 def calculate_lanes(
-    build: Callable[..., Callable[[Any, Any], Any]],
+    build: Build,
     batch: Batch,
     lanes: np.ndarray,
     width: int,
     *,
-    quick: dict[str, Any],
-    result_of: Callable[[Any], Any] = lambda response: response.result,
+    quick: dict[str, Value],
+    result_of: Callable[[PyTree], RESULTS] = lambda response: response.result,
 ) -> Iterator[Piece]:
     """`calculate` on some lanes of a batch; `width`: lanes of one compiled call, 1: no batch."""
     if width == 1:
@@ -95,45 +102,48 @@ def calculate_lanes(
 
 
 def calculate_one(
-    build: Callable[..., Callable[[Any, Any], Any]],
+    build: Build,
     batch: Batch,
     *,
-    lone: dict[str, Any],
-    result_of: Callable[[Any], Any] = lambda response: response.result,
+    lone: dict[str, Value],
+    result_of: Callable[[PyTree], RESULTS] = lambda response: response.result,
+    hasty: bool = True,
     name: str | None = None,
 ) -> Piece:
     """`calculate` for a single one-off point: least time to compile and run.
 
     `lone`: numerics for that, tried first. The numbers are those of `calculate` up to rounding.
+    `hasty`: whether it is compiled without optimization.
     `name`: whatever decides what `build` makes; with it the executable is kept for other processes.
     """
     only = _take((batch.design, batch.setting), 0)
     for numerics in (lone, {}) if lone else ({},):
         known = name and f"{name} {numerics}"
-        output = _on_host(_executables.call(build(**numerics), only, HASTY, known))
+        options = HASTY if hasty else {}
+        output = _on_host(_executables.call(build(**numerics), only, options, known))
         if words(result_of(output)).item() not in FAILURES:
             break
     return Piece(batch.lanes, jax.tree.map(lambda x: x[None], output))
 
 
 @cache
-def lane_function(respond: Callable, **fixed: Any) -> Callable[..., Callable[[Any, Any], Any]]:
+def lane_function(respond: Callable, **fixed: Value) -> Build:
     """Makes `(design, setting) -> response` from `respond`, for `calculate`. Nothing is raised."""
 
-    def build(**numerics: Any) -> Callable[[Any, Any], Any]:
+    def build(**numerics: Value) -> Callable[[Fields, Fields], PyTree]:
         return lambda design, setting: respond(design, setting, throw=False, **fixed, **numerics)
 
     return build
 
 
 @cache
-def compiled(build: Callable, numerics: tuple[tuple[str, Any], ...] = ()) -> Callable:
+def compiled(build: Callable, numerics: tuple[tuple[str, Value], ...] = ()) -> Callable:
     """`build(**numerics)`, compiled once in a process."""
     return jax.jit(build(**dict(numerics)))
 
 
 @cache
-def compiled_batch(build: Callable, numerics: tuple[tuple[str, Any], ...] = ()) -> Callable:
+def compiled_batch(build: Callable, numerics: tuple[tuple[str, Value], ...] = ()) -> Callable:
     """`build(**numerics)` on a batch, compiled once in a process; see `patient`."""
     return jax.jit(patient(build(**dict(numerics))))
 
@@ -145,9 +155,9 @@ def _loop(build: Callable, batch: Batch, lanes: np.ndarray) -> Iterator[Piece]:
         yield Piece(batch.lanes[lane : lane + 1], jax.tree.map(lambda x: x[None], output))
 
 
-def _take(tree: Any, lanes: Any) -> Any:
+def _take(tree: Tree, lanes: int | np.ndarray) -> Tree:
     return jax.tree.map(lambda x: x[lanes], tree)
 
 
-def _on_host(tree: Any) -> Any:
+def _on_host(tree: Tree) -> Tree:
     return jax.tree.map(np.asarray, tree)

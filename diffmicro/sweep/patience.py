@@ -19,14 +19,17 @@ Left out: fixed-length loops (`scan`) are as long for all lanes. A loop inside a
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import jax
 import jax.core
 import jax.numpy as jnp
 from jax import Array
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from jaxtyping import PyTree
+
+from diffmicro.parameters import Value
 
 GAIN = 4.0
 """How many times less an iteration costs a lane of a batch than a lane alone: 3 to 12 on CPU, by device."""
@@ -52,13 +55,13 @@ class Account(NamedTuple):
     left: Array
 
 
-def patient(function: Callable[..., Any]) -> Callable[..., tuple[Any, Array]]:
+def patient(function: Callable[..., PyTree]) -> Callable[..., tuple[PyTree, Array]]:
     """`function` on a batch, given which lanes count; also which of them left, whose values mean nothing.
 
     A lane that does not count (a filler) takes part in no loop.
     """
 
-    def lane(counts: Array, *args: Any) -> tuple[Any, Array]:
+    def lane(counts: Array, *args: PyTree) -> tuple[PyTree, Array]:
         program, shape = jax.make_jaxpr(function, return_shape=True)(*args)
         zero = jnp.zeros((), jnp.float32)
         account = Account(zero, zero, ~counts)
@@ -68,11 +71,13 @@ def patient(function: Callable[..., Any]) -> Callable[..., tuple[Any, Array]]:
     return jax.vmap(lane, axis_name=LANES)
 
 
-def _run(program: ClosedJaxpr, account: Account, args: Sequence[Any]) -> tuple[Account, list[Any]]:
+def _run(
+    program: ClosedJaxpr, account: Account, args: Sequence[Array]
+) -> tuple[Account, list[Array]]:
     """The program's values, its loops counted."""
-    known: dict[Any, Any] = {}
+    known: dict[Var, Array] = {}
 
-    def read(atom: Any) -> Any:
+    def read(atom: Var | Literal) -> Array:
         return atom.val if isinstance(atom, Literal) else known[atom]
 
     jaxpr = program.jaxpr
@@ -89,7 +94,7 @@ def _run(program: ClosedJaxpr, account: Account, args: Sequence[Any]) -> tuple[A
     return account, [read(atom) for atom in jaxpr.outvars]
 
 
-def _alone(jaxpr: Jaxpr, equation: Any, values: list[Any]) -> list[Any]:
+def _alone(jaxpr: Jaxpr, equation: JaxprEqn, values: list[Array]) -> list[Array]:
     """One equation as it is."""
     variables = [atom for atom in equation.invars if not isinstance(atom, Literal)]
     known = [v for v, a in zip(values, equation.invars, strict=True) if not isinstance(a, Literal)]
@@ -99,7 +104,7 @@ def _alone(jaxpr: Jaxpr, equation: Any, values: list[Any]) -> list[Any]:
     return jax.core.eval_jaxpr(one, (), *known)
 
 
-def _rewriting(equation: Any) -> Callable[..., tuple[Account, list[Any]]] | None:
+def _rewriting(equation: JaxprEqn) -> Callable[..., tuple[Account, list[Array]]] | None:
     """How an equation is calculated that has a loop of unknown length inside."""
     name = equation.primitive.name
     if name == "while":
@@ -109,16 +114,18 @@ def _rewriting(equation: Any) -> Callable[..., tuple[Account, list[Any]]] | None
     return {"scan": _scan, "cond": _cond}.get(name, _call if name in CALLS else None)
 
 
-def _while(params: Any, account: Account, values: list[Any]) -> tuple[Account, list[Any]]:
+def _while(
+    params: Mapping[str, Value], account: Account, values: list[Array]
+) -> tuple[Account, list[Array]]:
     ours, theirs = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
     condition, body = params["cond_jaxpr"], params["body_jaxpr"]
     work = float(_work(body.jaxpr))
 
-    def unfinished(account: Account, carry: list[Any]) -> tuple[Account, Array]:
+    def unfinished(account: Account, carry: list[Array]) -> tuple[Account, Array]:
         account, (again,) = _run(condition, account, [*values[:ours], *carry])
         return account, again & ~account.left
 
-    def once(state: tuple[Account, Array, list[Any]]) -> tuple[Account, Array, list[Any]]:
+    def once(state: tuple[Account, Array, list[Array]]) -> tuple[Account, Array, list[Array]]:
         account, inside, carry = state
         account = _charged(account, jnp.any(inside), work)
         account = _absent(account, ~jnp.any(inside))
@@ -154,10 +161,12 @@ def _charged(account: Account, inside: Array, work: float) -> Account:
     )
 
 
-def _scan(params: Any, account: Account, values: list[Any]) -> tuple[Account, list[Any]]:
+def _scan(
+    params: Mapping[str, Value], account: Account, values: list[Array]
+) -> tuple[Account, list[Array]]:
     fixed, carried = params["num_consts"], params["num_carry"]
 
-    def step(carry: Any, x: list[Any]) -> tuple[Any, list[Any]]:
+    def step(carry: PyTree, x: list[Array]) -> tuple[PyTree, list[Array]]:
         account, held = carry
         account, found = _run(params["jaxpr"], account, [*values[:fixed], *held, *x])
         return (account, found[:carried]), found[carried:]
@@ -173,23 +182,27 @@ def _scan(params: Any, account: Account, values: list[Any]) -> tuple[Account, li
     return account, [*last, *stacked]
 
 
-def _cond(params: Any, account: Account, values: list[Any]) -> tuple[Account, list[Any]]:
+def _cond(
+    params: Mapping[str, Value], account: Account, values: list[Array]
+) -> tuple[Account, list[Array]]:
     index, *operands = values
 
-    def way(number: int, program: ClosedJaxpr) -> Callable[..., Any]:
+    def way(number: int, program: ClosedJaxpr) -> Callable[..., tuple[Account, list[Array]]]:
         return lambda a, *v: _run(program, _absent(a, index != number), v)
 
     ways = [way(number, program) for number, program in enumerate(params["branches"])]
     return jax.lax.switch(index, ways, account, *operands)
 
 
-def _call(params: Any, account: Account, values: list[Any]) -> tuple[Account, list[Any]]:
+def _call(
+    params: Mapping[str, Value], account: Account, values: list[Array]
+) -> tuple[Account, list[Array]]:
     inner = params["jaxpr"] if "jaxpr" in params else params["call_jaxpr"]
     closed = inner if isinstance(inner, ClosedJaxpr) else ClosedJaxpr(inner, ())
     return _run(closed, account, values)
 
 
-def _programs(equation: Any) -> list[Jaxpr]:
+def _programs(equation: JaxprEqn) -> list[Jaxpr]:
     """The programs among an equation's parameters."""
     found = []
     for value in equation.params.values():

@@ -14,13 +14,14 @@ import platform
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import metadata
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import numpy as np
 
 from diffmicro._device import Device
-from diffmicro.parameters import entry_of
+from diffmicro._json import Json, JsonObject
+from diffmicro.parameters import Fields, Value, entry_of
 from diffmicro.sweep.chunks import Arrays, Load, Recipe, calculate_chunk
 from diffmicro.sweep.gradients import (
     VERDICT,
@@ -52,11 +53,11 @@ class Job(NamedTuple):
 
     device: Device
     axes: Axes
-    design: Any
-    setting: Any
+    design: Fields
+    setting: Fields
     wanted: tuple[str, ...]
     carry: Carry
-    numerics: Mapping[str, Any]
+    numerics: Mapping[str, Value]
     paired: bool = False
     wrt: tuple[str, ...] = ()
     of: tuple[str, ...] = ()
@@ -100,7 +101,7 @@ class Work:
         self._batches = [] if walks else batches_of(self.device, self.columns, *self._start)
         self.chunks = self._walks() if walks else _apart(self._batches)
 
-    def point(self, number: int) -> tuple[Any, Any]:
+    def point(self, number: int) -> tuple[Fields, Fields]:
         """Design and setting of a point."""
         return point_of(self.columns, number, *self._start)
 
@@ -194,9 +195,9 @@ class Shard(NamedTuple):
         return [chunk for walk in walks[first:last] for chunk in walk]
 
 
-def fingerprint(job: Job) -> dict[str, Any]:
+def fingerprint(job: Job) -> JsonObject:
     """All that a chunk's bits depend on, as JSON has it: words, values, precision, versions."""
-    found: dict[str, Any] = {"device": job.device.name}
+    found: dict[str, Json] = {"device": job.device.name}
     for tree in (job.design, job.setting):
         found |= {key: _plain(value) for key, value in vars(tree).items()}
     found |= {key: _plain(values) for key, values in job.axes.items()}
@@ -211,7 +212,7 @@ def fingerprint(job: Job) -> dict[str, Any]:
     return json.loads(json.dumps(found | environment()))
 
 
-def environment() -> dict[str, Any]:
+def environment() -> JsonObject:
     """What a chunk's bits depend on in the process that calculates: precision, versions, flags, machine."""
     found = {
         "precision": 64 if jax.config.read("jax_enable_x64") else 32,
@@ -222,7 +223,7 @@ def environment() -> dict[str, Any]:
     return found | {f"version of {name}": metadata.version(name) for name in PACKAGES}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Value) -> Json:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list | tuple):

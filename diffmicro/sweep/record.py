@@ -9,11 +9,12 @@ import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from diffmicro._files import digest, replace
+from diffmicro._json import Json
 from diffmicro.sweep.table import Table, read, writer
 
 SHARD = "shard"
@@ -33,7 +34,7 @@ class Record(NamedTuple):
     count: int
     keys: tuple[str, ...]
     units: Mapping[str, str]
-    sweep: Mapping[str, Any]
+    sweep: Mapping[str, Json]
     rows: Sequence[Sequence[int]] = ()
     words: str = ""
 
@@ -53,7 +54,7 @@ def record_of(out: Path) -> Record | None:
 
 
 def keep(
-    table: Table, out: Path, count: int, fingerprint: Mapping[str, Any], words: str = ""
+    table: Table, out: Path, count: int, fingerprint: Mapping[str, Json], words: str = ""
 ) -> bool:
     """Write a sweep's table, or the part that is finished, and its record; False where that would lose a table.
 

@@ -12,13 +12,16 @@ import platform
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import jax
 import numpy as np
+from jaxtyping import PyTree
 
 from diffmicro._configure import configure, has_started
+from diffmicro._json import Json
+from diffmicro._types import Tree
 from diffmicro.devices import device, reference_of
+from diffmicro.parameters import Fields
 from diffmicro.sweep.chunks import Arrays, Load, Recipe, calculate_chunk
 from diffmicro.sweep.plan import environment
 from diffmicro.sweep.store import differences
@@ -30,10 +33,12 @@ _STARTING = threading.Lock()
 
 
 class ClusterError(ValueError):
-    """A cluster that cannot be used as asked; the message says what to change."""
+    """A cluster that cannot be used in this way; the message says what to change."""
 
 
-def parcel_of(recipe: Recipe, load: Load, first: tuple[Any, Any], before: Arrays | None) -> bytes:
+def parcel_of(
+    recipe: Recipe, load: Load, first: tuple[Fields, Fields], before: Arrays | None
+) -> bytes:
     """What `calculate_parcel` takes. first: a point (design, setting) of the load, which has its words."""
     place = reference_of(recipe.device)
     if ".py:" in place:
@@ -47,7 +52,7 @@ def parcel_of(recipe: Recipe, load: Load, first: tuple[Any, Any], before: Arrays
     return pickle.dumps((place, asked, fields, load.width, stacked, before))
 
 
-def calculate_parcel(parcel: bytes, there: Mapping[str, Any], double: bool) -> Arrays:
+def calculate_parcel(parcel: bytes, there: Mapping[str, Json], double: bool) -> Arrays:
     """The arrays of a chunk. there: `environment` of the sender; double: whether it calculates in 64 bits."""
     with _STARTING:
         if not has_started():
@@ -64,7 +69,7 @@ def calculate_parcel(parcel: bytes, there: Mapping[str, Any], double: bool) -> A
         )
     place, (wanted, numerics, wrt, of), fields, width, stacked, before = pickle.loads(parcel)
     robot = device(place)
-    points: Any = [
+    points: PyTree = [
         (
             dataclasses.replace(robot.published_design(), **design),
             dataclasses.replace(robot.published_setting(), **setting),
@@ -76,6 +81,6 @@ def calculate_parcel(parcel: bytes, there: Mapping[str, Any], double: bool) -> A
     return calculate_chunk(Recipe(robot, wanted, numerics, wrt, of), Load(width, points), before)
 
 
-def _on_host(values: Any) -> Any:
+def _on_host(values: Tree) -> Tree:
     """JAX arrays as NumPy's."""
     return jax.tree.map(lambda x: np.asarray(x) if isinstance(x, jax.Array) else x, values)

@@ -12,13 +12,12 @@ Results come in pieces as they are finished, so that an interrupted sweep has so
 import math
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
-from typing import Any
 
 import numpy as np
 
 from diffmicro._device import Device
 from diffmicro.devices import as_device
-from diffmicro.parameters import whole_number
+from diffmicro.parameters import Fields, Value, whole_number
 from diffmicro.sweep.chunks import Arrays
 from diffmicro.sweep.cluster import spread
 from diffmicro.sweep.grids import Axes
@@ -40,8 +39,8 @@ def sweep(
     device: Device | str,
     axes: Axes,
     *,
-    design: Any = None,
-    setting: Any = None,
+    design: Fields | None = None,
+    setting: Fields | None = None,
     responses: Sequence[str] | None = None,
     carry: Carry = "none",
     workers: int = 1,
@@ -51,14 +50,14 @@ def sweep(
     shard: Shard = WHOLE,
     wrt: Sequence[str] = (),
     of: Sequence[str] = (),
-    **numerics: Any,
+    **numerics: Value,
 ) -> Generator[Table]:
     """The responses of `device` on the grid of `axes` (key -> values) in pieces, for `join`.
 
     `design`, `setting`: what no axis names; the published ones by default.
     `responses`: which ones, all by default. `numerics` go to the device's `respond`.
     `workers`: processes; with 1 this one calculates. The numbers are the same to the bit. A program
-    that asks for several starts its own work under `if __name__ == "__main__":`, and calls `configure` first.
+    that uses several starts its own work under `if __name__ == "__main__":`, and calls `configure` first.
     `cluster`: address of a dask scheduler instead, or the file that it wrote. Both need the extra `cluster`.
     `store`: where finished chunks are kept, and are looked for first.
     `paired`: no grid, but as many points as each key has values (`drawn` makes them). `shard`: a part of it.
@@ -96,11 +95,11 @@ def sweep(
 def job_of(
     device: Device | str,
     axes: Axes,
-    design: Any,
-    setting: Any,
+    design: Fields | None,
+    setting: Fields | None,
     responses: Sequence[str] | None,
     carry: Carry,
-    numerics: Mapping[str, Any],
+    numerics: Mapping[str, Value],
     paired: bool = False,
     wrt: Sequence[str] = (),
     of: Sequence[str] = (),
@@ -112,8 +111,7 @@ def job_of(
     return Job(
         device,
         dict(axes),
-        device.published_design() if design is None else design,
-        device.published_setting() if setting is None else setting,
+        *device.point(design, setting),
         wanted,
         carry,
         device.asking_for((*wanted, *of), numerics),

@@ -10,15 +10,16 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from diffmicro._files import Claim, Taken, digest, replace, sealed, unsealed
+from diffmicro._json import Json
+from diffmicro.parameters import Value
 
 
 class StoreError(ValueError):
-    """A folder of chunks that cannot be used as asked."""
+    """A folder of chunks that cannot be used in this way."""
 
 
 class Store:
@@ -36,7 +37,7 @@ class Store:
         self._text = ""
         self._claim: Claim | None = None
 
-    def begin(self, fingerprint: Mapping[str, Any], count: int) -> None:
+    def begin(self, fingerprint: Mapping[str, Json], count: int) -> None:
         """Look whether the folder is of this sweep of `count` chunks."""
         self._text = json.dumps(fingerprint, indent=1, sort_keys=True) + "\n"
         self._mark = digest(self._text.encode())
@@ -138,7 +139,7 @@ def beside(out: Path) -> Path:
     return out.with_name(out.name + ".part")
 
 
-def differences(there: Any, here: Mapping[str, Any]) -> list[str]:
+def differences(there: Json, here: Mapping[str, Json]) -> list[str]:
     """What differs between two fingerprints, in words."""
     if not isinstance(there, dict):
         return ["sweep.json is none of a sweep"]
@@ -150,7 +151,7 @@ def differences(there: Any, here: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _short(value: Any) -> str:
+def _short(value: Value) -> str:
     if isinstance(value, list) and len(value) > 4:
         return f"[{value[0]}, {value[1]}, ..., {value[-1]}] ({len(value)} values)"
     return str(value)

@@ -11,12 +11,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from diffmicro._files import replace
-from diffmicro._json import plain
+from diffmicro._json import Json, plain
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Table:
     columns: Mapping[str, np.ndarray]
     rows: np.ndarray
     units: Mapping[str, str]
-    about: Mapping[str, Any] = field(default_factory=dict)
+    about: Mapping[str, Json] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)

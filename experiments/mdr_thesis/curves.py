@@ -62,7 +62,7 @@ def _common(radius: float, strokes: np.ndarray, forces: dict[float, np.ndarray])
         order(
             Said(
                 "section 3.2.2",
-                "the maximal generatable force is limited to approximately 2 mu F_n",
+                "the maximal possible generatable force [...] is limited to a value of approximately 2 mu F_n",
             ),
             "force over 2 mu F_n",
             "below 1",
@@ -77,7 +77,7 @@ def _common(radius: float, strokes: np.ndarray, forces: dict[float, np.ndarray])
             shares[min(shares)] == max(shares.values()),
         ),
         shape(
-            Said("section 3.2.2", "after the 0-amplitude, the generated force rises"),
+            Said("section 3.2.2", "after this amplitude, the generated force rises"),
             "largest fall between neighbors, over the curve's largest",
             f"below {SAME:.0%}",
             f"{max(float(np.max(-np.diff(f)) / f.max()) for f in forces.values()):.1%}",
@@ -204,7 +204,10 @@ def figure3_17() -> Outcome:
     checks = [
         *_common(radius, strokes, forces),
         incomparable(
-            Said("section 3.4.1", "simulated well, while the generated force is over-approximated"),
+            Said(
+                "section 3.4.1",
+                "simulated well, while the generated force is again over-approximated",
+            ),
             "measured forces",
             "the text has no numbers of the figure",
         ),

@@ -52,7 +52,8 @@ def zero_amplitudes() -> Outcome:
         order(
             Said(
                 "section 3.4.2",
-                "for all radii, it lies in between the analytical presliding distances",
+                "for all radii, the numerically simulated 0-amplitude lies in between the "
+                "analytical presliding distances",
             ),
             "the simulated 0-amplitude is between those of both groups",
             "all",
@@ -69,7 +70,7 @@ def zero_amplitudes() -> Outcome:
         shape(
             Said(
                 "section 3.5.1",
-                "eq. 3.26 is in all cases not distinguishable from the numerical one",
+                "the analytic approximation of A_0 is in all cases not distinguishable from the numerical one",
             ),
             "largest distance from eq. 3.26, over the figure's largest presliding",
             f"below {SAME:.0%}",
@@ -85,7 +86,7 @@ def zero_amplitudes() -> Outcome:
             0.05,
         ),
         incomparable(
-            Said("section 3.4.2", "numerical and experimental 0-amplitude fit nicely (R 1 mm)"),
+            Said("section 3.4.2", "numerical and experimental 0-amplitude fit nicely [R 1 mm]"),
             "measured 0-amplitudes",
             "the text has no numbers of the figure",
         ),
@@ -113,6 +114,10 @@ def _draw_zero(
     figure.axes[0].legend(frameon=False, fontsize=8)
 
 
+WIDE = 100
+"""Of 0-amplitudes in a large stroke; at a thousand the simulated motion is erratic."""
+
+
 def equation3_25() -> Outcome:
     """The force of three springs beside the simulation, R 0.5 mm."""
     radius, preloads = 0.5e-3, (0.1, 0.4)
@@ -124,7 +129,11 @@ def equation3_25() -> Outcome:
         springs[preload] = np.asarray(
             cattaneo.three_phase_force(jnp.asarray(strokes), zero, limit(preload))
         )
-    wide = float(cattaneo.three_phase_force(jnp.asarray(1e4), 1.0, 1.0))
+    wide = [float(cattaneo.zero_amplitude(*p) * WIDE) for p in found["presliding"]]
+    cases = [
+        dict(radius=radius, preload=p, amplitude=a) for p, a in zip(preloads, wide, strict=True)
+    ]
+    shares = points(cases)["force"] / [limit(p) for p in preloads]
     apart = {
         p: float(np.max(np.abs(springs[p] - simulated[p])) / simulated[p].max()) for p in preloads
     }
@@ -134,10 +143,10 @@ def equation3_25() -> Outcome:
                 "section 3.5.1",
                 "for large amplitudes the generated force converges against 2 mu F_n",
             ),
-            "eq. 3.25, corrected, at ten thousand 0-amplitudes, over 2 mu F_n",
+            f"simulated force at a stroke of {WIDE} 0-amplitudes, over 2 mu F_n",
             f"1 within {SAME:.0%}",
-            f"{wide:.4f}",
-            abs(wide - 1) < SAME,
+            ", ".join(f"{p:g} N: {s:.4f}" for p, s in zip(preloads, shares, strict=True)),
+            np.max(np.abs(shares - 1)) < SAME,
         ),
         shape(
             Said(
@@ -178,39 +187,30 @@ def table3_1() -> Outcome:
     largest = float(hertz_contact_radius(jnp.asarray(limit(1.2)), 1e-3, modulus))
     stiffness = 2 * largest * modulus
     sensor = Said(
-        "section 3.3.1", "the sensor's stiffness being two orders smaller than the contact's"
+        "section 3.3.1",
+        "the force sensor's stiffness being two orders smaller than the stiffness of the contact",
     )
     checks = [
         *_presliding(upper, lower),
         number(
-            Said("section 3.4.6", "preload 0.1 N and R = 0.25 mm, the contact radius is 3.5 um"),
+            Said(
+                "section 3.4.6",
+                "for a preload of 0.1 N and a sphere radius R = 0.25 mm, the contact radius is a = 3.5 um",
+            ),
             "contact radius, lower group, R 0.25 mm",
             "3.5",
             radii[1],
             "um",
         ),
         number(
-            Said("section 3.4.6", "the smallest contact area for R = 1 mm is a = 5.9 um"),
+            Said(
+                "section 3.4.6",
+                "the smallest contact area for the sphere radius R = 1 mm is a = 5.9 um",
+            ),
             "contact radius, lower group, R 1 mm",
             "5.9",
             radii[2],
             "um",
-        ),
-        order(
-            Said(
-                "section 3.4.6", "two orders larger than the maximal amplitude, 96 nm [R 0.25 mm]"
-            ),
-            "contact radius over the largest stroke, R 0.25 mm",
-            "above 10^1.5",
-            f"{1e-6 * radii[1] / 96e-9:.0f}",
-            1e-6 * radii[1] / 96e-9 > 10**1.5,
-        ),
-        order(
-            Said("section 3.4.6", "202 nm ... still of one order larger [R 1 mm]"),
-            "contact radius over the largest stroke, R 1 mm",
-            "above 10^0.5",
-            f"{1e-6 * radii[2] / 202e-9:.0f}",
-            1e-6 * radii[2] / 202e-9 > 10**0.5,
         ),
         incomparable(
             Said("section 3.3.1", "a_max = 1e-5 m, k_n = 4e6 N/m [approximately]"),

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from diffmicro.mechanics.elastic import hertz_contact_radius, hertz_peak_pressure
 from diffmicro.mechanics.profiles import Sphere, contact_radius, pressure
-from experiments.outcome import Check, Experiment, Outcome, Said, numbers
+from experiments.outcome import Check, Experiment, Outcome, Said, shape
 
 RADIUS, FORCE, MODULUS, FRICTION = 0.5e-3, 0.25, 1.4725e11, 0.3
 STICK = 0.5
@@ -108,7 +108,7 @@ def figure2_4() -> Outcome:
 
 def _same(said: Said, statement: str, off: float, within: float) -> Check:
     """An equation that holds to the calculation's own accuracy."""
-    return numbers(
+    return shape(
         said, statement, f"equal within {within:g}", f"{abs(off):.1e} apart", abs(off) < within
     )
 

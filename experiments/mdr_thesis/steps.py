@@ -123,7 +123,8 @@ def figure3_8() -> Outcome:
         ),
         incomparable(
             Said(
-                "section 3.2.2", "after 1.25 s at a displacement of 1.2 um; at 1.4 s a static level"
+                "section 3.2.2",
+                "after 1.25 s at a displacement of 1.2 um the generated force increases drastically",
             ),
             "times and ways",
             "stroke, frequency and preload of the figure are not stated",

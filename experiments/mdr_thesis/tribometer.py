@@ -112,7 +112,8 @@ def figure4_8() -> Outcome:
         _static(slow),
         shape(
             Said(
-                "section 4.3.2", "for <v> = mu_0 dF_n/(m omega), the curves converge; <mu>/mu_0 = 1"
+                "section 4.3.2",
+                "for <v> = mu_0 dF_n/(m omega), the curves converge against the unreduced friction coefficient",
             ),
             "friction at 0.9 of this velocity and at it, all force ratios",
             "below 1, and 1",
@@ -188,14 +189,21 @@ def figure4_10() -> Outcome:
         ),
         _rising("section 4.3.4, Fig. 4.13", speed),
         order(
-            Said("section 4.3.3", "the maximal sliding velocity with a reduction is much higher"),
+            Said(
+                "section 4.3.3",
+                "the maximal sliding velocity for which a reduction of friction is still "
+                "observable, is much higher",
+            ),
             "critical velocity over that of Coulomb's law",
             f"above {MUCH:g}",
             lasts,
             np.all(times > MUCH),
         ),
         incomparable(
-            Said("section 4.3.4", "nicely predicted for force ratios 0.25 and 1"),
+            Said(
+                "section 4.3.4",
+                "nicely predicted for the smallest and largest force ratio of dF_n/F_n,0 = 0.25 and [...] 1",
+            ),
             "measured friction; lambda = 2.64 (eq. 4.23)",
             "the text has no numbers of Fig. 4.13, nor the largest amplitude from which lambda comes",
         ),

@@ -11,17 +11,13 @@ from scipy.optimize import brentq
 from diffmicro.devices import tribometer
 from diffmicro.devices.tribometer.lumped import longest
 from experiments.mdr_thesis.tribometer import respond
-from experiments.outcome import Check, Experiment, Outcome, Said, incomparable, order
+from experiments.outcome import Check, Experiment, Outcome, Said, incomparable, own
 from experiments.reading import MUCH
 
 LAMBDA = 2.64
 RATIOS = (0.25, 0.5, 0.75, 1.0)
 ROUGH = dict(roughness=0.92e-6, hurst=1.7, roughness_length=383e-6)
 POINTS = 16
-
-INFLUENCE = Said(
-    "section 4.3.4", "wear, contact form and roughness will have a significant influence"
-)
 
 
 def worn_tip() -> float:
@@ -51,12 +47,16 @@ def worn_and_rough() -> Outcome:
     shapes = {"sphere": {}, "worn": dict(tip_radius=tip), "rough": ROUGH}
     found = {name: _curves(design) for name, design in shapes.items()}
     critical = {name: curves[2] for name, curves in found.items()}
+    sizes = {
+        "worn": f"a flat tip of {1e6 * tip:.0f} um, which makes the contact {LAMBDA} times as stiff",
+        "rough": "the roughness of the drive's runner (section 3.4.5)",
+    }
 
     def influence(name: str) -> Check:
         times = critical[name] / critical["sphere"]
         listed = ", ".join(f"{x:.2f}" for x in times)
-        return order(
-            INFLUENCE,
+        return own(
+            sizes[name],
             f"{name}: critical velocity over that of the smooth sphere, all force ratios",
             f"below 1/{MUCH:g} or above {MUCH:g}",
             listed,
@@ -66,6 +66,14 @@ def worn_and_rough() -> Outcome:
     checks = [
         influence("worn"),
         influence("rough"),
+        incomparable(
+            Said(
+                "section 4.3.4",
+                "wear, contact form and surface roughness will have a significant influence",
+            ),
+            "what wear and roughness change",
+            "an expectation; neither the size of a worn tip nor the roughness of the disc is stated",
+        ),
         incomparable(
             Said("section 4.3.4", "the sphere wears down and is flattened out [lambda = 2.64]"),
             "radius of the worn tip",

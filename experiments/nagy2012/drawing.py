@@ -49,9 +49,10 @@ def sweep_legend(axes: Axes, **where: Any) -> None:
 
 
 def as_table(axes: Axes, heads: list[str], rows: list[list[str]]) -> None:
-    """A table that fills the figure."""
+    """A table that fills the figure; columns of single digits keep a width."""
     axes.axis("off")
-    table = axes.table(cellText=rows, colLabels=heads, loc="center", cellLoc="left")
+    wide = [[f"{cell:<6}" for cell in row] for row in rows]
+    table = axes.table(cellText=wide, colLabels=heads, loc="center", cellLoc="left")
     table.auto_set_font_size(False)
     table.set_fontsize(8)
     table.auto_set_column_width(list(range(len(heads))))

@@ -30,7 +30,8 @@ def equation28() -> Outcome:
     exact = all_terms(eta)
     short = [float(x) for x in stiction_limits(eta)]
     valid = Said(
-        "section II-B5", "the conditions for the transition are valid in the vicinity of f = 1"
+        "section II-B5",
+        "the conditions for the transition [...], is valid in the vicinity of f = 1 [approximately]",
     )
     checks = []
     for name, here, full, brief in zip(

@@ -59,7 +59,10 @@ def figure8() -> Outcome:
             shared > 0,
         ),
         order(
-            Said("section IV-B", "decrease the field strength [...] allows for better separation"),
+            Said(
+                "section IV-B",
+                "decrease the actuation field strength [...] allows for better separation",
+            ),
             "frequencies at which mass ratios 1.5 and 0.5 both move fast, 3 against 5 mT",
             "fewer",
             f"over {less:.2f} against {shared:.2f} of the frequency ratio",

@@ -143,7 +143,9 @@ def figure11() -> Outcome:
             _portrait(axes, clamped[1], "tab:red", "clamp at +pi/2")
             _portrait(axes, clamped[-1], "tab:blue", "clamp at -pi/2")
         near.set(xlim=(14, 26), ylim=(-50, 50), title="clamped, enlarged")
-        whole.legend(fontsize=8, loc="lower right")
+        figure.legend(
+            *whole.get_legend_handles_labels(), fontsize=8, loc="outside upper center", ncols=3
+        )
 
     data = {"free": _data(free), "plus": _data(clamped[1]), "minus": _data(clamped[-1])}
     return Outcome(checks, data, draw)

@@ -11,6 +11,7 @@ from diffmicro.devices.legs.feet import Robot, simulate_feet
 from diffmicro.devices.legs.measured import IDENTIFIED, TABLE3_CASES, identified_setting
 from diffmicro.plot.legs import circular
 from experiments.outcome import Outcome, Said, incomparable, number, order, own
+from experiments.reading import MUCH
 from experiments.ryou2014.motion import simulated
 
 POINTS = ("fore left", "fore right", "hind left", "hind right", "body")
@@ -36,6 +37,14 @@ def figure18() -> Outcome:
             Said("section 4, Fig. 18", "response amplitudes are in good agreement"),
             "five points of the quadruped",
             "input, gap, mode shapes and gains are not published; measured curves are in the figure alone",
+        ),
+        incomparable(
+            Said(
+                "section 3.2, Fig. 8",
+                "severe changes in other idle legs within extremely short time durations",
+            ),
+            "an idle leg with and without contact",
+            "the measured response is in the figure alone, mode shapes are not published; by assumed ones below",
         ),
         own(
             assumed,
@@ -72,6 +81,9 @@ def figure18() -> Outcome:
 
 
 CASES = ("sine, 10 um", "square, 10 um", "square, 5 um")
+
+UNEVEN = float(np.std([1, 1, 1 / MUCH]) / np.mean([1, 1, 1 / MUCH]))
+"""Relative spread of three peaks one of which is much smaller."""
 
 SHARE = 0.1
 """Share of the largest height by which an oscillation has to rise and fall; mode 6 ripples below it."""
@@ -135,12 +147,12 @@ def figure19() -> Outcome:
         order(
             Said(
                 "section 4",
-                "one oscillation is typically much smaller in two of the cases (measured)",
+                "one oscillation is typically much smaller than the others in two of the cases [measured]",
             ),
             "relative spread of the peaks",
-            "above 0.3 in two cases",
+            f"above {UNEVEN:.2f}, that of peaks 1, 1 and 1/{MUCH:g}, in two cases",
             ", ".join(f"{s:.2f}" for s in spread) + "; the paper's model fails there too",
-            sum(s > 0.3 for s in spread) >= 2,
+            sum(s > UNEVEN for s in spread) >= 2,
         ),
     ]
 

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from diffmicro.command import evaluation, words
+from diffmicro.command import evaluation, main, words
 from tests.sweep import toy
 
 CERTIFICATE = {
@@ -342,3 +342,14 @@ def test_the_program_alone_ends_with_its_exit_code(tmp_path):
 def test_what_has_no_part_in_a_point_has_no_gradient(run, words, told):
     done = run("evaluate", *words)
     assert (done.code, done.out) == (2, "") and told in done.err
+
+
+def test_ctrl_c_before_a_command_began_is_an_interruption_too(monkeypatch, capsys):
+    """While JAX was imported: it ended with a traceback, and as if it had been killed."""
+
+    def imported(arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("diffmicro.command.app.run", imported)
+    assert main(["list"]) == 130
+    assert capsys.readouterr().err == "diffmicro: interrupted.\n"

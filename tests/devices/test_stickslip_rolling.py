@@ -1,15 +1,19 @@
-"""Hemispheres that turn: Carter's steady creep, and the limit of none."""
+"""Hemispheres that turn: Carter's steady creep, the limit of none, and the drive by another integration."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from diffmicro.certificate import value_and_gradient, verdict_word
 from diffmicro.devices import stickslip
 from diffmicro.devices.stickslip.lumped import lump, motion, statics
 from diffmicro.mechanics.masing import Outline
 from diffmicro.mechanics.rolling import rolling_springs
 from diffmicro.parameters import as_arrays
+from tests.oracles import stickslip as oracle
+
+APART = 5e-3
 
 SPHERE = Outline(jnp.asarray(0.0), jnp.asarray(1.0), jnp.asarray(1.7))
 CASE = dict(radius=2e-6, damping_ratio=0.05, preload=0.1, amplitude=1.5e-6, friction=1.0)
@@ -59,6 +63,31 @@ def test_none_of_it_is_the_drive_that_moves():
     # means over a spring's length are off by 1/(8 n^2) of the whole from values in its middle
     np.testing.assert_allclose(turned, moved, rtol=1e-4, atol=1e-5)
     assert abs(rolled.step - moved.step) > 1e-3
+
+
+@pytest.mark.slow
+def test_force_and_elasticities_of_the_drive_are_those_of_an_independent_integration():
+    """Half of the stroke turns the hemispheres: more than half a contact radius goes through the contact."""
+    known = CASE | dict(runner_mass=3e-3, rolling=0.5)
+    names = ("friction", "damping_ratio", "rolling")
+    call = value_and_gradient(stickslip.DEVICE, names, "force")
+    value, gradient, certificate, _ = call(*given(rolling=0.5, springs=200))
+    slopes = {name: float(gradient[name]) * known[name] / float(value) for name in names}
+    lanes = [(1.0, known)] + [
+        (1 + slopes[name] * share, known | {name: known[name] * (1 + share)})
+        for name in names
+        for share in (-APART, APART)
+    ]
+    given_to_all = {name: np.array([lane[name] for _, lane in lanes]) for name in known}
+    near = float(value) * np.array([at for at, _ in lanes])
+    force = oracle.force(given_to_all, near, 2e-3, 400, 14)
+    assert force[0] == pytest.approx(float(value), rel=1e-4)
+    for name, below, above in zip(names, force[1::2], force[2::2], strict=True):
+        # differences smooth over springs that enter and leave, as over those of the drive that does not roll
+        expected = (above - below) / (2 * APART * force[0])
+        assert slopes[name] == pytest.approx(expected, abs=1e-3), name
+    words = [verdict_word(certificate.entries[name]) for name in names]
+    assert words == ["uncertified", "certified", "uncertified"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from scipy.spatial.distance import cdist
 from diffmicro.command import words
 from diffmicro.command.app import run
 from diffmicro.devices import device
-from diffmicro.devices.tumbler.body import outline_of
 from diffmicro.drawing import draw
 from diffmicro.drawing.hulls import fit_hull, hull_of_file
 
@@ -49,21 +48,32 @@ def test_an_export_is_read_back(ending, tmp_path):
 
 @pytest.mark.slow
 def test_the_error_is_the_distance_of_the_shapes():
-    """By points along both: a drop, whose front and back differ."""
+    """By points along both: a drop, whose front and back differ, and the superellipse that it is taken as."""
     t = np.linspace(0, 2 * np.pi, 4000, endpoint=False)
     points = 1e-6 * np.stack([300 * np.cos(t) + 12 * np.cos(2 * t), 80 * np.sin(t)], axis=1)
     hull = fit_hull(points, 1e-8)
-    design = device("tumbler").published_design(**hull.values)
-    mine = np.stack([np.asarray(c) for c in outline_of(design).points(40)], axis=1)
-    apart = [cdist(points - [dx, 0], mine).min(1).max() for dx in np.linspace(-15e-6, 15e-6, 61)]
+    a, b = (1e6 * hull.values[name] / 2 for name in ("length", "thickness"))
+    mine = 1e-6 * (rounded(4000, a, b, hull.values["exponent"]) - [30.0, -20.0])
     # Outlines are symmetric, so none is nearer than the part of the reach that half a turn reverses, wherever its
-    # center is; and an ellipse, which is an outline too, is 12 um away at most.
+    # center is. To first order that part is the 12 um in the direction of the normal, less the center's.
     angles = np.arange(360) * np.deg2rad(1)
     reach = (points @ np.stack([np.cos(angles), np.sin(angles)])).max(0)
     odd = (reach - np.roll(reach, 180)) / 2
-    least = min(np.abs(odd - dx * np.cos(angles)).max() for dx in np.linspace(0, 12e-6, 1201))
-    assert 2e-6 < least < hull.error * 1.005 and hull.error < 12e-6
-    assert hull.error / 2 < min(apart) <= hull.error * 1.05
+    centers = np.linspace(0, 12e-6, 1201)
+    least = min(np.abs(odd - dx * np.cos(angles)).max() for dx in centers)
+    at = np.arctan2(80 * np.sin(angles), 300 * np.cos(angles))
+    first = 12e-6 * np.cos(2 * at)
+    assert least == pytest.approx(
+        min(np.abs((first - dx) * np.cos(angles)).max() for dx in centers), rel=12 / 300
+    )
+    assert least <= hull.error + (centers[1] - centers[0]) / 2
+    # About the center that leaves least asymmetry the distance of the points is the error: points lie apart by
+    # `gap`, so none is farther from its neighbor than the hypotenuse of distance and half a gap.
+    center = [odd @ np.cos(angles) / np.sum(np.cos(angles) ** 2), 0]
+    distances = cdist(points - center, mine)
+    apart = max(distances.min(0).max(), distances.min(1).max())
+    gap = max(np.linalg.norm(np.roll(p, 1, 0) - p, axis=1).max() for p in (mine, points))
+    assert hull.error * (1 - 1e-3) <= apart <= np.hypot(hull.error * (1 + 1e-3), gap / 2)
 
 
 def test_hollows_are_filled_and_said(tmp_path):

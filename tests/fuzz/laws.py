@@ -10,8 +10,9 @@ import numpy as np
 
 from diffmicro import Device
 from diffmicro.command.evaluation import Answer, Request, answer_points
+from diffmicro.command.files import file_points
 from diffmicro.command.output import json_line
-from diffmicro.command.words import file_points, usual
+from diffmicro.command.words import usual
 from diffmicro.parameters import range_text, within
 from diffmicro.results import STATUS_WORDS
 from tests.fuzz.inputs import Line

@@ -72,7 +72,11 @@ HEAD = "frequency_ratio,velocity [mm/s],velocity_error [mm/s]\n"
         ("frequency_ratio (Hz),velocity\n1,1\n", "write name or name"),
         ("frequency_ratio,velocity\n", "no rows"),
         ("", "is empty"),
-        (b"frequency_ratio,velocity\n1,2 \xb5m\n", "not UTF-8"),
+        (b"frequency_ratio,velocity\n1,2 \xb5m\n", "line 2, is not UTF-8"),
+        (
+            b"mass_ratio,velocity\n1,2\n-1,2\n",
+            "line 3, column mass_ratio: -1 is not allowed; it has to be above 0",
+        ),
     ],
 )
 def test_what_is_refused(tmp_path, text, told):

@@ -116,10 +116,10 @@ def test_one_foot_of_several_is_the_full_law(structure, rng):
 
 def test_small_scale_forces():
     height = np.linspace(0, 1e-5, 5)
-    film = films.squeeze_film(height, -2e-3, 4e-20, 2.7e-6)
+    film = films.squeeze_film(jnp.asarray(height), -2e-3, 4e-20, 2.7e-6)
     assert np.all(film > 0) and np.all(np.diff(film) < 0)
     np.testing.assert_allclose(film, 4e-20 * 2e-3 / (height + 2.7e-6) ** 3, rtol=1e-12)
-    pull = films.electrostatic(height, 10.0, 1e-18, 2.7e-6)
+    pull = films.electrostatic(jnp.asarray(height), 10.0, 1e-18, 2.7e-6)
     np.testing.assert_allclose(pull, -1e-18 * 100 / (height + 2.7e-6) ** 2, rtol=1e-12)
     power = closed_forms.dissipated(height, 2e-3, 4e-20, 2.7e-6)
     np.testing.assert_allclose(power, film * 2e-3, rtol=1e-12)

@@ -39,21 +39,6 @@ def test_residual_does_not_fade_with_growing_z():
         assert residual(problem, jnp.array([t, t])) > 0.5
 
 
-def test_smooth_residual_vanishes_on_the_barrier_law_and_is_a_distance_off_it():
-    width = 0.01
-    one = BoxComplementarity(jnp.eye(1), -jnp.ones(1), -jnp.full(1, 0.5), jnp.full(1, 0.5))
-    z, low, high = 0.0, -0.5, 0.5
-    for _ in range(80):  # z - 1 = width/(z + 1/2) - width/(1/2 - z) by bisection
-        z = (low + high) / 2
-        low, high = (z, high) if z - 1 < width / (z + 0.5) - width / (0.5 - z) else (low, z)
-    assert residual(one, jnp.array([z]), width) < 1e-15
-    # w grows with slope one and the law is steep: the component itself has to move back
-    assert residual(one, jnp.array([z - 1e-4]), width) > 1e-5
-    assert residual(one, jnp.array([0.6]), width) > 0.1
-    wrong = LinearComplementarity(-jnp.eye(1), -jnp.ones(1))  # no solution for any width
-    assert residual(wrong, jnp.array([1e-12]), width) > 0.5
-
-
 def test_margin_is_the_distance_to_the_next_active_set():
     # in natural units z1 = 1 and w2 = 2 / sqrt(m22) / (|q1| / sqrt(m11)) = sqrt(2/3), the smaller
     assert abs(margin(PROBLEM, jnp.array([1.0, 0.0])) - (2 / 3) ** 0.5) < 1e-15

@@ -11,6 +11,18 @@ from diffmicro.parameters import as_arrays
 
 COUNTS = np.array([2.0, 4.0])
 
+ELASTIC = {"elastoplastic": 0.7, "ceim": 0.5}
+"""Elastic share of the steady displacement (Fig. 2.1; section 2.1: x_ss = 2 x_ps)."""
+
+
+def plastic(law, ratio):
+    """alpha over z / z_ss along the motion (Fig. 2.1): none, a sine's arc, one."""
+    share = ELASTIC.get(law)
+    if share is None:
+        return np.ones_like(ratio)
+    arc = np.sin(np.pi * (np.clip(ratio, share, 1) - (1 + share) / 2) / (1 - share))
+    return np.where(ratio <= share, 0.0, (1 + arc) / 2)
+
 
 def settled(design, setting, periods, sensor=0.0):
     """Way of the runner in the last of some periods from rest, and its mean place in it [m]."""
@@ -27,7 +39,8 @@ def settled(design, setting, periods, sensor=0.0):
     def rates(_, y, drive, sign):
         rate = y[1] - drive
         steady = static * (share + (1 - share) * np.exp(-((rate / falls) ** 2))) / stiffness
-        elastic_rate = rate * (1 - sign * y[2:4] / steady)
+        ratio = sign * y[2:4] / steady
+        elastic_rate = rate * (1 - plastic(setting.law, ratio) * ratio)
         force = COUNTS @ (stiffness * y[2:4] + eta_1 * elastic_rate + eta_2 * rate)
         push = (-force - damping * y[1] - sensor * y[0]) / mass
         return [y[1], push, *elastic_rate, y[0]]

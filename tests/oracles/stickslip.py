@@ -3,7 +3,8 @@
 Springs of the method of dimensionality reduction (MDR thesis, section 2.3) on spherical contacts, each clipped
 at its own limit; a sawtooth with a back step; NumPy, lanes side by side. The runner starts each period at the same
 place, until its step repeats; the steady place is the root of that step. Steps are much finer than a spring needs
-to cross its limit, and there is no derivative but differences of values.
+to cross its limit, and there is no derivative but differences of values. With `rolling` the surface goes
+by that share of the drive through a contact area that stays, with springs on all of the line that gets into it.
 """
 
 from typing import Any
@@ -25,12 +26,18 @@ def lumped(parameters: dict[str, Any], springs: int) -> dict[str, np.ndarray]:
     depth = (3 * force / (4 * normal * np.sqrt(p["radius"])[:, None])) ** (2 / 3)
     contact = np.sqrt(p["radius"][:, None] * depth)
     x = (np.arange(springs) + 0.5) / springs
-    limits = (p["friction"][:, None] * normal / tangential * depth)[..., None] * (1 - x**2)
+    peak = p["friction"][:, None] * normal / tangential * depth
     stiffness = count * 2 * tangential * contact
+    roll = p["rolling"][:, None] / contact if "rolling" in p else 0 * contact
+    width = 1 + roll * p["amplitude"][:, None]
+    if "rolling" in p:
+        x = 2 * x - 1
     total = stiffness.sum(axis=1)
     damping = 2 * p["damping_ratio"] * np.sqrt(total * p["runner_mass"])
-    return dict(limits=limits, spring=stiffness / springs, damping=damping, mass=p["runner_mass"],
-                amplitude=p["amplitude"], rate=np.sqrt(total / p["runner_mass"]))  # fmt: skip
+    return dict(
+        peak=peak, x=width[..., None] * x, roll=roll, spring=stiffness * width / springs, damping=damping,
+        mass=p["runner_mass"], amplitude=p["amplitude"], rate=np.sqrt(total / p["runner_mass"]),
+    )  # fmt: skip
 
 
 def force(
@@ -45,14 +52,15 @@ def force(
     slow = int(np.ceil(n["rate"].max() * period / SLOW))
     h = np.concatenate([np.full(slow, (period - back) / slow), np.full(FAST, back / FAST)])
     speed = np.concatenate([np.full(slow, 1 / (period - back)), np.full(FAST, -1 / back)])
-    z = np.zeros_like(n["limits"])
+    z = np.zeros_like(n["x"])
     v = np.zeros_like(tried)
     start, mean = tried, tried
     for _ in range(periods):
         # the place is that of the mean, which is what the sensor shows
-        y, area, begin = start.copy(), np.zeros_like(v), start
+        y, area, begin, place = start.copy(), np.zeros_like(v), start, 0.0
         for dt, share in zip(h, speed, strict=True):
-            z, y, v, way = _step(n, sensor, z, y, v, dt, share * n["amplitude"])
+            z, y, v, way = _step(n, sensor, z, y, v, dt, share * n["amplitude"], place)
+            place = place + share * n["amplitude"] * dt
             area += way * dt
         step = y - begin
         mean = area / period
@@ -71,11 +79,14 @@ def _step(
     v: np.ndarray,
     dt: float,
     drive: np.ndarray,
+    place: np.ndarray | float,
 ):
-    """One step; contacts are led from its start by the runner's way less the drive's."""
+    """One step; contacts are led from its start, the drive at `place`, by the runner's way less the drive's."""
 
     def pulled(way: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
-        led = np.clip(z + (way - drive * dt * share)[:, None, None], -n["limits"], n["limits"])
+        gone = n["roll"] * (place + drive * dt * share)[:, None]
+        limits = n["peak"][..., None] * np.maximum(1 - (n["x"] + gone[..., None]) ** 2, 0)
+        led = np.clip(z + (way - drive * dt * share)[:, None, None], -limits, limits)
         return led, (n["spring"] * led.sum(axis=-1)).sum(axis=-1)
 
     def rate(way: np.ndarray, speed: np.ndarray, share: float) -> np.ndarray:

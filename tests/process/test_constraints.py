@@ -11,6 +11,7 @@ from diffmicro.command.app import run
 from diffmicro.design import Constraint, Objective, device_problem, optimize_design, robust_problem
 from diffmicro.devices import device
 from diffmicro.drawing import read_shapes
+from diffmicro.fabrication import buildable
 from diffmicro.process import (
     etch_tolerances,
     features,
@@ -51,6 +52,34 @@ def test_robust_designs_keep_rules():
     )
     assert result.feasible
     assert 7.9e-6 < result.variables["pitch"] < 8.01e-6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("allowed", "pitch", "rules_bind"), [(1.4e5, 7.26e-6, False), (1.6e5, 7e-6, True)]
+)
+def test_a_yield_is_searched_within_rules(allowed, pitch, rules_bind):
+    """The pitch deviates by 1 %, so its limit keeps a reserve of 1.64 to 2 %; rules are about the drawing and keep
+    none. The etch changes fingers, of which no limit is."""
+    rules = {"minimum_width": "3um", "minimum_gap": "4um", "etch_scatter": "0.1um"}
+    process = process_from({"layers": {"silicon": rules}})
+    problem = comb_problem(rules, constraints=[Constraint("density", "<=", allowed)])
+
+    def deviating(design):
+        return (Tolerance("pitch", 0.01), *etch_tolerances(COMB, process, design))
+
+    found = buildable(
+        problem, 0.95, deviating, method="sqp", lanes=1, budget=40, parts=2000, progress=False
+    )
+    assert found.status == "ok" and found.parts.low >= 0.95
+    assert found.result.variables["pitch"] == pytest.approx(
+        pitch, rel=5e-3 if not rules_bind else 1e-6
+    )
+    assert [str(limit) for limit in found.limits] == [f"density <= {allowed:g}"]
+    bounds = found.result.constraints
+    for name in ("width(finger) >= 3e-06", "gap(between_fingers) >= 4e-06"):
+        assert bounds[name]["binds"] == rules_bind and bounds[name]["rule"]
+    assert found.result.problem.about["rules"] == process.plain()
 
 
 @pytest.mark.parametrize(

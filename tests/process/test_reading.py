@@ -43,7 +43,7 @@ def test_a_file_is_a_value_and_a_value_a_file(rules, tmp_path):
         ('minimum_width="3g"', "another dimension; it has to be in m"),
         ('minimum_width="3xm"', "is no unit that is known here"),
         ('minimum_width="wide"', "is no length"),
-        ('minimum_gap="-3um"', "minimum_gap = -3e-06 m is not allowed; it has to be at least 0"),
+        ('minimum_gap="-3um"', "minimum_gap = -3 um is not allowed; it has to be at least 0"),
         ('thickness="3um"', "it has to be a range"),
         ('thickness="3um:2um"', "below the second"),
         ("etch_scatter=true", "has no unit"),

@@ -12,11 +12,12 @@ from typing import Any
 import jax
 import numpy as np
 
+from diffmicro.devices import OWN
 from diffmicro.results import words
 from diffmicro.testing import Trial
 from tests.cases import CASES
 
-USUAL = ("wrmma", "tumbler", "legs", "stickslip", "tribometer", "gripper")
+USUAL = OWN
 """Cases that the contract test compiles anyway; the others are slow."""
 
 SPREAD, LANES = 0.05, 5

@@ -1,18 +1,20 @@
 """What limits the gripper: the fold of its path of loads, contact of its own parts, and the limits that were
 given."""
 
-from typing import Any
+from collections.abc import Callable
 
 import jax.numpy as jnp
+from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro._device import Limit
 from diffmicro.devices.gripper.design import Design, Setting
 
 
-def _left(name: str, use: Any) -> Any:
+def _left(name: str, use: Callable[..., Array]) -> Callable[..., Array | None]:
     """What is left to a limit, as a share of it; None where it was not given."""
 
-    def room(response: Any, design: Design, setting: Setting) -> Any:
+    def room(response: PyTree, design: Design, setting: Setting) -> Array | None:
         limit = getattr(setting, name)
         return None if limit is None else 1 - use(response, setting) / limit
 

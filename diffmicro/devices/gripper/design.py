@@ -1,13 +1,12 @@
 """What a fabricator could change, and the setting it works in, with the source of every value."""
 
 import math
-from typing import Any
 
 import equinox as eqx
 from jax import Array
 
 from diffmicro.mechanics.linkage import MODELS
-from diffmicro.parameters import parameter
+from diffmicro.parameters import Value, parameter
 from diffmicro.tolerance import Tolerance
 
 _ANGLES = tuple(math.radians(a) for a in (300.0, 320.0, 330.0, 250.0))
@@ -180,11 +179,11 @@ PROCESS = (
 as much from both sides of every beam."""
 
 
-def published_design(**overrides: Any) -> Design:
+def published_design(**overrides: Value) -> Design:
     """Table 1 of the paper, geometry not rounded."""
     return Design(**overrides)
 
 
-def published_setting(**overrides: Any) -> Setting:
+def published_setting(**overrides: Value) -> Setting:
     """No load, exact model."""
     return Setting(**overrides)

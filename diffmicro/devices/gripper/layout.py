@@ -57,7 +57,7 @@ class Layout(eqx.Module):
 
 def geometry(design: Design, layout: Layout) -> Geometry:
     """Both halves, x = 0 the line between them; the device layer stands on z = 0."""
-    rings = _rings(design, layout)
+    rings = rings_of(design, layout)
     _check(rings, layout)
     half: list[Plate] = []
     joints: list[tuple[str, str]] = []
@@ -89,7 +89,8 @@ def geometry(design: Design, layout: Layout) -> Geometry:
     )
 
 
-def _rings(design: Design, layout: Layout) -> list[Ring]:
+def rings_of(design: Design, layout: Layout) -> list[Ring]:
+    """The four flexures."""
     tall = jnp.broadcast_to(jnp.asarray(design.section_height, float), (4,))
     radius, start, turn = (
         jnp.asarray(x, float) for x in (design.beam_radius, design.start_angle, design.beam_angle)

@@ -5,14 +5,14 @@ frame. Lengths are in radii of flexure a, forces in EI_a / r_a^2, so that E and 
 flexures enter by the loads alone.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float
 
-from diffmicro._types import Pair, PerFlexure, Planar, Scalar, Vector
+from diffmicro._types import Pair, PerFlexure, Planar, Real, Scalar, Vector
 from diffmicro.devices.gripper.design import Design, Setting
 from diffmicro.mechanics import arcs
 from diffmicro.mechanics.equilibrium import Conditions, Found, State, attach, follow
@@ -107,7 +107,7 @@ _ROWS = {
 }
 
 
-def conditions(kind: str, wrench: Poses, first: Array, second: Array) -> Conditions:
+def conditions(kind: str, wrench: Poses, first: Real, second: Real) -> Conditions:
     """What closes the system: `pushed`: actuator force and tip force; `moved`: tip travel (the actuator's
     force follows) and tip force; `held`: actuator force and tip travel (the tip's force follows)."""
     rows = jnp.asarray(_ROWS[kind], wrench.dtype)
@@ -123,12 +123,12 @@ class Walk(NamedTuple):
     steps: int
     tolerance: Array | float
 
-    def conditions(self, kind: str, first: Any, second: Any) -> Conditions:
+    def conditions(self, kind: str, first: Real, second: Real) -> Conditions:
         """Conditions of one kind with the whole wrench."""
         values = (jnp.asarray(value, self.wrench.dtype) for value in (first, second))
         return conditions(kind, self.wrench, *values)
 
-    def to(self, kind: str, first: Any, second: Any) -> Found:
+    def to(self, kind: str, first: Real, second: Real) -> Found:
         """From rest, differentiable."""
         goal = self.conditions(kind, first, second)
         begin = goal._replace(wrench=0 * goal.wrench, value=0 * goal.value)

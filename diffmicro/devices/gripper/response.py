@@ -1,7 +1,5 @@
 """The response: outputs with units, how they are calculated, and what speaks against their gradients."""
 
-from typing import Any
-
 import equinox as eqx
 import jax.numpy as jnp
 from jax import Array
@@ -30,7 +28,7 @@ from diffmicro.devices.gripper.steady import (
 from diffmicro.mechanics import arcs
 from diffmicro.mechanics.equilibrium import at_rest, pushed
 from diffmicro.mechanics.linkage import assembled, linearize
-from diffmicro.parameters import as_arrays, output, whole_number
+from diffmicro.parameters import Value, as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.results import RESULTS, code, finite_if_ok, from_code, raise_failure
 from diffmicro.rules import legal, spare, where_legal
@@ -48,9 +46,9 @@ class Response(eqx.Module):
     rotation: Array = output(
         "rotation of each flexure's end against its start, body j minus body i", "rad"
     )
-    max_rotation: Array = output("largest of them without sign", "rad", low=0)
+    max_rotation: Array = output("largest rotation of a flexure, without sign", "rad", low=0)
     stress: Array = output("largest bending stress along each flexure", "Pa", low=0)
-    max_stress: Array = output("largest of them", "Pa", low=0)
+    max_stress: Array = output("largest bending stress in any flexure", "Pa", low=0)
     clearance: Array = output(
         "smallest distance between ends of an arc, and between arcs, at rest or here", "m", low=0
     )
@@ -61,22 +59,22 @@ class Response(eqx.Module):
         low=0,
     )
     iterations: Array = output("Newton iterations", "-", low=0)
-    closing_force: Any = output(
+    closing_force: Value = output(
         "actuation force that brings the tip to x = 0, without an object", "N"
     )
-    closing_rotation: Any = output("largest rotation then", "rad", low=0)
-    closing_stress: Any = output("largest bending stress then", "Pa", low=0)
-    closing_clearance: Any = output("clearance then", "m", low=0)
-    tip_travel: Any = output("distance along x of the tip's places at the two limits", "m", low=0)
-    tip_path: Any = output("length of the tip's path between the limits", "m", low=0)
-    open_limit: Any = output("which limit ends the opening: 1 rotation, 2 stress, 3 force", "-")
-    close_limit: Any = output("which limit ends the closing", "-")
-    open_force: Any = output("actuation force at the limit of opening", "N")
-    close_force: Any = output("actuation force at the limit of closing", "N")
-    grip_force: Any = output(
+    closing_rotation: Value = output("largest rotation then", "rad", low=0)
+    closing_stress: Value = output("largest bending stress then", "Pa", low=0)
+    closing_clearance: Value = output("clearance then", "m", low=0)
+    tip_travel: Value = output("distance along x of the tip's places at the two limits", "m", low=0)
+    tip_path: Value = output("length of the tip's path between the limits", "m", low=0)
+    open_limit: Value = output("which limit ends the opening: 1 rotation, 2 stress, 3 force", "-")
+    close_limit: Value = output("which limit ends the closing", "-")
+    open_force: Value = output("actuation force at the limit of opening", "N")
+    close_force: Value = output("actuation force at the limit of closing", "N")
+    grip_force: Value = output(
         "force of the tip on the object, zero when they do not touch", "N", low=0
     )
-    natural_frequency: Any = output("lowest natural frequency", "Hz", low=0)
+    natural_frequency: Value = output("lowest natural frequency", "Hz", low=0)
     result: RESULTS = output("how the calculation ended")
     residual: Array = output(
         "largest unbalanced force or moment over what moving all bodies by the radius of flexure a and turning "
@@ -194,7 +192,7 @@ def _respond(design, setting, tolerance, *, steps: int, extra: tuple[str, ...]) 
         unbalanced < tolerance, code(RESULTS.successful), code(RESULTS.not_converged)
     )
     outcome = first_outcome(outcome, balanced)
-    numbers: dict[str, Any] = dict(
+    numbers: dict[str, Value] = dict(
         configuration=configuration_of(model, q),
         tip_x=tip[0],
         tip_y=tip[1],

@@ -1,11 +1,12 @@
 """The motion over time, for looking at."""
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.typing import ArrayLike
 
 from diffmicro.devices.gripper import lumped
 from diffmicro.devices.gripper.design import Design, Setting
@@ -39,7 +40,7 @@ def simulate(
     design: Design,
     setting: Setting,
     *,
-    forces: Any = None,
+    forces: ArrayLike | None = None,
     points: int = 41,
     steps: int | None = None,
     tolerance: Array | float | None = None,

@@ -1,10 +1,9 @@
 """The steady state as a map over a period, and what one pass over it observes."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.typing import DTypeLike
 
 from diffmicro.devices.gripper import lumped
 from diffmicro.devices.gripper.design import Design, Setting
@@ -13,7 +12,7 @@ from diffmicro.mechanics.equilibrium import Found, State
 from diffmicro.results import RESULTS, code
 
 
-def default_tolerance(dtype: Any) -> float:
+def default_tolerance(dtype: DTypeLike) -> float:
     """Square root of the rounding error, so that one more Newton step is exact."""
     return 4 * float(jnp.finfo(dtype).eps) ** 0.5
 
@@ -66,7 +65,7 @@ def stiffness_units(model: Model) -> Array:
     return jnp.tile(force, 3)[:, None] / jnp.tile(travel, 3)[None, :]
 
 
-def shown_where(allowed: Array, outcome: Array, dtype: Any) -> Array:
+def shown_where(allowed: Array, outcome: Array, dtype: DTypeLike) -> Array:
     """One where there is a result, else NaN."""
     return jnp.where(allowed & (outcome == code(RESULTS.successful)), 1.0, jnp.nan).astype(dtype)
 

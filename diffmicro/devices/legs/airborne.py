@@ -7,13 +7,13 @@ already, and a motion that bounces may go on where this one no longer touches; f
 """
 
 import dataclasses
-from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
+from diffmicro._types import Real
 from diffmicro.devices.legs.design import Design, Setting
 from diffmicro.devices.legs.lumped import lump, shortest_orbit
 from diffmicro.devices.legs.motion import Record
@@ -25,7 +25,7 @@ STEPS = 96
 
 @eqx.filter_jit
 def lowest_in_air(
-    design: Design, setting: Setting, steps: int = STEPS, tolerance: Any = 1e-10
+    design: Design, setting: Setting, steps: int = STEPS, tolerance: Real = 1e-10
 ) -> Array:
     """Height of the lowest point of the periodic motion without ground [m]; NaN where there is none."""
     system, units = lump(design, setting)

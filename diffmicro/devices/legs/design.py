@@ -1,12 +1,10 @@
 """What a fabricator could change, and the setting it works in, with the source of every value."""
 
-from typing import Any
-
 import equinox as eqx
 from jax import Array
 
 from diffmicro.mechanics.restitution import LAWS
-from diffmicro.parameters import parameter
+from diffmicro.parameters import Value, parameter
 from diffmicro.tolerance import Tolerance
 
 COMPLIANT = "compliant"
@@ -57,7 +55,7 @@ class Design(eqx.Module):
         shapes=(("modes",),),
         unless="leg_length",
     )
-    mode_shape: Array | float | None = parameter(
+    mode_shape: Array | None = parameter(
         None,
         "displacement of points (rows, contact foot first) in the modes; None: only the foot's",
         "-",
@@ -223,11 +221,11 @@ PROCESS = (
 """How legs deviate where nothing else is said: ours. All modes deviate together, as the film's thickness does."""
 
 
-def published_design(**overrides: Any) -> Design:
+def published_design(**overrides: Value) -> Design:
     """The hexapod: frequencies of Table 1, everything else fitted to Table 3 (not published)."""
     return Design(**overrides)
 
 
-def published_setting(**overrides: Any) -> Setting:
+def published_setting(**overrides: Value) -> Setting:
     """Table 3's first case: 10 V sine over a gap of 10 um, at a fitted frequency."""
     return Setting(**overrides)

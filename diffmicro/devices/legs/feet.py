@@ -13,7 +13,7 @@ the body).
 Left out: small-scale forces, friction.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -21,6 +21,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from diffmicro import _loops as loops
+from diffmicro._types import Real
 from diffmicro.mechanics.modes import frequency_response, propagator
 from diffmicro.mechanics.restitution import delassus, feet_impulses
 from diffmicro.parameters import as_arrays, parameter, whole_number
@@ -118,7 +119,7 @@ class FeetPath(NamedTuple):
 
 
 def simulate_feet(
-    robot: Robot, voltage: Any, drive_frequency: Any, *, periods: int = 10, steps: int = 1000
+    robot: Robot, voltage: Real, drive_frequency: Real, *, periods: int = 10, steps: int = 1000
 ) -> FeetPath:
     """The motion of all points from rest under voltage sin(2 pi f t), `steps` per drive period."""
     periods = whole_number("periods", periods, 10, 1, 10**5)

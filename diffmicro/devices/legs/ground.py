@@ -16,8 +16,6 @@ at h = 0.
 Left out: mass of the ground, its memory when the foot comes down again before it has sprung back.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jax import Array
@@ -40,7 +38,7 @@ CYCLES = 50.0
 """Cycles of the mass on the ground, at full resolution, that a period has room for."""
 
 
-def guard(system: LegsMotion, closed: Array, foot: Foot) -> tuple[Any, Any]:
+def guard(system: LegsMotion, closed: Array, foot: Foot) -> tuple[Array, Array]:
     """Positive while the phase lasts, and its rate: h + tau max(h', 0) in the air, - (h + tau h') in contact."""
     lag = system.dashpot / system.stiffness
     up = closed | (foot.speed > 0)

@@ -6,11 +6,12 @@ foot's acceleration at zero, shared among the modes as contact forces are.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro._types import Real
 from diffmicro.devices.legs.motion import (
     CIRCLE,
     TURN,
@@ -53,10 +54,10 @@ class Forces(NamedTuple):
 class _Impulse(NamedTuple):
     """The foot after an impulse: displacement, speed, acceleration half a step later; acceleration at once."""
 
-    way: Any
-    speed: Any
-    acceleration: Any
-    at_once: Any
+    way: Real
+    speed: Real
+    acceleration: Real
+    at_once: Real
 
 
 class _Free(NamedTuple):
@@ -145,7 +146,7 @@ def _phases(phase: Phase, half: Array, kern: Kernel) -> tuple[Phase, Phase]:
 
 
 def _impulse(
-    system: LegsMotion, halfway: Sequence[Propagator], weights: Any, like: Array
+    system: LegsMotion, halfway: Sequence[Propagator], weights: Array, like: Array
 ) -> _Impulse:
     """The answer to an impulse that the modes share by `weights`."""
     n = system.modes()

@@ -6,11 +6,10 @@ thickness comes on top of the leg's, except for the middle one, which both halve
 leaves electrodes out.
 """
 
-from typing import Any
-
 import equinox as eqx
 from jax import Array
 
+from diffmicro._types import Real
 from diffmicro.devices.legs.design import Design
 from diffmicro.parameters import is_traced, parameter
 from diffmicro.shapes import FRONT, PLAN, Geometry, Layer, Length, Plate, point, rectangle
@@ -42,7 +41,10 @@ class Layout(eqx.Module):
     )
 
 
-def sizes(design: Design) -> tuple[Any, Any, Any]:
+Place = tuple[Real, Real, Real]
+
+
+def sizes(design: Design) -> tuple[Real, Real, Real]:
     """Length, width and thickness of the leg [m]; ValueError for a design that has none."""
     if design.leg_length is None or design.leg_thickness is None or design.leg_width is None:
         raise ValueError(
@@ -71,7 +73,7 @@ def geometry(design: Design, layout: Layout) -> Geometry:
         Plate("upper half", PIEZO, leg, middle + film / 2, thickness),
         Plate("upper electrode", ABOVE, sheet, thickness, thickness + film),
     )
-    places: dict[str, tuple[Any, Any, str]] = {
+    places: dict[str, tuple[Place, Place, str]] = {
         "leg_length": ((0.0, -width / 2, 0.0), (length, -width / 2, 0.0), PLAN),
         "clamp_length": ((back, -width / 2, 0.0), (0.0, -width / 2, 0.0), PLAN),
         "leg_width": ((length, -width / 2, 0.0), (length, width / 2, 0.0), PLAN),
@@ -92,7 +94,7 @@ def geometry(design: Design, layout: Layout) -> Geometry:
     )
 
 
-def _check(width: Any, thickness: Any, film: Any, margin: Any) -> None:
+def _check(width: Real, thickness: Real, film: Real, margin: Real) -> None:
     if is_traced(width, thickness, film, margin):
         return
     if not 2 * margin < width:

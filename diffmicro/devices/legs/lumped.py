@@ -3,12 +3,13 @@
 Length is measured in the static deflection by the drive, time in drive periods, force over the foot's mobility.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro.devices.legs.design import COMPLIANT, Design, Setting
 from diffmicro.devices.legs.motion import LegsMotion
@@ -16,6 +17,7 @@ from diffmicro.devices.legs.steady import pack
 from diffmicro.mechanics import beam_modes
 from diffmicro.mechanics.modes import frequency_response
 from diffmicro.mechanics.restitution import shares
+from diffmicro.parameters import Value
 
 LEG = ("length", "thickness", "width", "young", "density")
 """What a leg needs to make modes: all of these, or none."""
@@ -121,14 +123,14 @@ def lump(design: Design, setting: Setting) -> tuple[LegsMotion, Units]:
         numbers |= ground
     dtype = jnp.result_type(float, *numbers.values())
     numbers = {name: jnp.asarray(number, dtype) for name, number in numbers.items()}
-    rigid: dict[str, Any] = {name: None for name in ground if name not in numbers}
+    rigid: dict[str, Value] = {name: None for name in ground if name not in numbers}
     system = LegsMotion(
         **numbers, **rigid, square=setting.waveform == "square", impulsive=impulsive
     )
     return system, Units(unit, period, 1.0 / total)
 
 
-def scaled(system: LegsMotion, units: Units, start: Any) -> Array:
+def scaled(system: LegsMotion, units: Units, start: PyTree) -> Array:
     """A state in natural units, less the steady response."""
     speed = start.speed * (units.time / units.length)
     return jnp.concatenate([start.displacement / units.length, speed]) + pack(system.rest())

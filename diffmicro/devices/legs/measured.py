@@ -7,11 +7,12 @@ products of mobilities with film and attraction. Ryou 2014 prints none of these,
 cases: Table 3.
 """
 
-from typing import Any
+from collections.abc import Sequence
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jax.typing import ArrayLike
 
 from diffmicro.devices.legs import stepping
 from diffmicro.devices.legs.design import Design, Setting
@@ -19,12 +20,12 @@ from diffmicro.devices.legs.ensemble import ensemble
 from diffmicro.devices.legs.lumped import lump, modes_of
 from diffmicro.devices.legs.motion import State, phase_at
 from diffmicro.mechanics.modes import frequency_response
-from diffmicro.parameters import whole_number
+from diffmicro.parameters import Value, whole_number
 
 TABLE3 = ((260.0, 160.0, 220.0), (23.5, 36.2, 8.6), (14.8, 23.6, 6.8))
 """Measured: bounces per second, largest and mean bounce [um], in the three cases."""
 
-TABLE3_CASES: tuple[dict[str, Any], ...] = (
+TABLE3_CASES: tuple[dict[str, Value], ...] = (
     dict(waveform="sine", gap=10e-6),
     dict(waveform="square", gap=10e-6),
     dict(waveform="square", gap=5e-6),
@@ -34,7 +35,7 @@ TABLE3_CASES: tuple[dict[str, Any], ...] = (
 START_SPREAD = 2e-8
 """Standard deviation of the starts' displacement by each mode [m]."""
 
-IDENTIFIED: dict[str, Any] = dict(
+IDENTIFIED: dict[str, Value] = dict(
     damping=(0.01974, 0.05222, 0.1197, 0.04291, 0.1305, 0.1422),
     gain=(8.15e-08, 3.787e-07, 1.268e-07, 2.615e-07, -6.556e-08, 2.954e-08),
     mobility=(40860.0, 1769.0, 4831.0, 218000.0, 2248.0, 16550.0),
@@ -46,14 +47,14 @@ IDENTIFIED: dict[str, Any] = dict(
 """A second set for Table 3 beside the published one, found by the search of `optimize/legs_table3`, run twice."""
 
 
-def identified_design(**overrides: Any) -> Design:
+def identified_design(**overrides: Value) -> Design:
     """The hexapod by `IDENTIFIED`: rms deviation 0.19 to 0.20 over 4 s and 16 starts; the fitted set's is 0.26."""
     return Design(**(IDENTIFIED | overrides))
 
 
-def identified_setting(**overrides: Any) -> Setting:
+def identified_setting(**overrides: Value) -> Setting:
     """Table 3's first case with the drive frequency and restitution that belong to `identified_design`."""
-    known: dict[str, Any] = dict(drive_frequency=90.0, restitution=0.5034)
+    known: dict[str, Value] = dict(drive_frequency=90.0, restitution=0.5034)
     return Setting(**(known | overrides))
 
 
@@ -86,7 +87,7 @@ def carried(
     count = jnp.asarray(float(steps), system.gap.dtype)
     first = jnp.asarray(first, jnp.int32)
 
-    def steady(share: Array) -> tuple[Any, Any]:
+    def steady(share: Array) -> tuple[Array, Array]:
         return system.steady(phase_at(share))
 
     x, v = steady(first / count)
@@ -107,7 +108,7 @@ def starts(seed: int, count: int, modes: int = 6) -> np.ndarray:
 
 
 def table3_numbers(
-    design: Design, begin: Array, *, tolerance: Array | float = 1e-9, **setting: Any
+    design: Design, begin: Array, *, tolerance: Array | float = 1e-9, **setting: Value
 ) -> Array:
     """Table 3's numbers (3 numbers, 3 cases, starts) of a design, in the table's units."""
     found = [
@@ -118,6 +119,6 @@ def table3_numbers(
     return jnp.stack([jnp.stack(row) for row in rows], axis=1)
 
 
-def table3_deviation(numbers: Any) -> Any:
+def table3_deviation(numbers: ArrayLike | Sequence) -> np.ndarray:
     """Root mean square of the nine relative deviations from the measurement (..., 3, 3)."""
     return np.sqrt(np.mean((np.asarray(numbers) / np.array(TABLE3) - 1) ** 2, axis=(-2, -1)))

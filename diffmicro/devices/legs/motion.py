@@ -23,16 +23,19 @@ than `CHATTER` while the foot is pressed down end in contact; the modes then mov
 """
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro._types import Real
 from diffmicro.autodiff.rules import Changes, known
 from diffmicro.mechanics.films import adhesion, electrostatic, squeeze_film
 from diffmicro.mechanics.modes import Table, frequency_response, table
+from diffmicro.parameters import Value
 
 PER_CYCLE = 20.0
 """Steps per cycle of the fastest mode at a tolerance of 1e-9; the error of F's share goes with its fourth
@@ -70,8 +73,8 @@ class LegsMotion(eqx.Module):
     gap: Array
     restitution: Array
     threshold: Array
-    stiffness: Any  # of the ground, and its damping: None where it is rigid
-    dashpot: Any
+    stiffness: Value  # of the ground, and its damping: None where it is rigid
+    dashpot: Value
     square: bool = eqx.field(static=True)
     impulsive: bool = eqx.field(static=True)  # contact forces share as the mobilities do
     ground: bool = eqx.field(static=True, default=True)
@@ -84,7 +87,7 @@ class LegsMotion(eqx.Module):
     def modes(self) -> int:
         return self.frequency.shape[0]
 
-    def steps(self, fewest: int, tolerance: Any) -> Array:
+    def steps(self, fewest: int, tolerance: Real) -> Array:
         """Whole even number of steps per period."""
         # Coarser than half of it the contact's step is not stable.
         finer = jnp.maximum((1e-9 / tolerance) ** 0.25, 0.5)
@@ -200,9 +203,9 @@ def phase_at(share: Array) -> Phase:
 class Foot(NamedTuple):
     """Height, speed and free acceleration of the foot."""
 
-    height: Any
-    speed: Any
-    acceleration: Any
+    height: Array
+    speed: Array
+    acceleration: Array
 
 
 class Record(NamedTuple):
@@ -270,7 +273,7 @@ def force_on_foot(
 
     A trial step may end below the ground, where the offsets keep F finite.
     """
-    push: Any = 0.0
+    push: Real = 0.0
     if system.compliant:
         push = system.stiffness * height + system.dashpot * speed
         push = jnp.where(closed, -push, 0.0)
@@ -284,7 +287,7 @@ def force_on_foot(
     return film + bond + square * pull + push
 
 
-def linear_acceleration(system: LegsMotion, x: Any, v: Any) -> Any:
+def linear_acceleration(system: LegsMotion, x: Sequence[Array], v: Sequence[Array] | Array) -> Real:
     """Acceleration of the foot by the springs and dampers of its modes."""
     w, zeta = system.frequency, system.damping
     return -sum(w[j] * (w[j] * x[j] + 2 * zeta[j] * v[j]) for j in range(len(x)))

@@ -1,7 +1,5 @@
 """The response: outputs with units, how they are calculated, and what speaks against their gradients."""
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -16,6 +14,7 @@ from diffmicro.devices.legs.rules import HARMLESS, RULES
 from diffmicro.devices.legs.state import MotionState
 from diffmicro.devices.legs.steady import (
     COARSE_WARMUP,
+    Settled,
     follow,
     lengthened,
     observed,
@@ -24,8 +23,9 @@ from diffmicro.devices.legs.steady import (
     settle,
     smallest_period,
 )
+from diffmicro.dynamics.fixed_point import Orbit
 from diffmicro.dynamics.window import share
-from diffmicro.parameters import as_arrays, output, whole_number
+from diffmicro.parameters import Value, as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.results import RESULTS, code, finite_if_ok, from_code, raise_failure
 from diffmicro.rules import check_point, legal, spare, where_legal
@@ -167,7 +167,7 @@ def _respond(
     settled: Array | bool,
 ) -> Response:
     allowed = legal(RULES, design, setting)
-    own: dict[str, Any] = dict(HARMLESS)
+    own: dict[str, Value] = dict(HARMLESS)
     if design.mode_shape is not None:
         points, modes = jnp.shape(design.mode_shape)
         own["mode_shape"] = jnp.eye(points, modes) + 0.5
@@ -212,18 +212,20 @@ def _respond(
         orbit = window.orbit
     shortest_period = smallest_period(mapped, parameters, orbit, tolerance)
     free = free_amplitude(design, setting)
-    told = _told(system, units, setting, free, orbit, shortest_period, window, allowed, reached)
-    return finite_if_ok(told)
+    response = _in_si(
+        system, units, setting, free, orbit, shortest_period, window, allowed, reached
+    )
+    return finite_if_ok(response)
 
 
-def _told(
+def _in_si(
     system: LegsMotion,
     units: Units,
     setting: Setting,
     free: Array,
-    orbit: Any,
+    orbit: Orbit,
     own: Array,
-    window: Any,
+    window: Settled | None,
     allowed: Array,
     reached: Array,
 ) -> Response:

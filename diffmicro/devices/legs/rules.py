@@ -1,9 +1,8 @@
 """What fields of Design and Setting have to keep together."""
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from diffmicro.devices.legs.design import Design, Setting
 from diffmicro.devices.legs.lumped import LEG, Modes, modes_of
@@ -22,7 +21,7 @@ def _missing(design: Design) -> list[str]:
     return [f"leg_{name}" for name in LEG if getattr(design, f"leg_{name}") is None]
 
 
-def _shape_fits(design: Design, setting: Setting) -> bool:
+def _shape_fits(design: Design, setting: Setting) -> Array | bool:
     if design.mode_shape is None:
         return True
     points, columns = np.shape(design.mode_shape)  # pyright: ignore[reportArgumentType, reportCallIssue]
@@ -54,7 +53,7 @@ def _misshapen(design: Design, _: Setting) -> str:
     )
 
 
-def _dominant_exists(design: Design, _: Setting) -> Any:
+def _dominant_exists(design: Design, _: Setting) -> Array | bool:
     if design.dominant_mode is None:
         return True
     return jnp.any(jnp.asarray(design.dominant_mode) == jnp.arange(1, _count(design) + 1))

@@ -12,7 +12,8 @@ Orbits are followed over `lumped.shortest_orbit` at least: over a period of a fa
 and a map that hardly contracts counts as one that does not. `smallest_period` finds the motion's own period.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -73,7 +74,7 @@ def unpack(vector: Array) -> State:
     return State(tuple(vector[i] for i in range(n)), tuple(vector[i] for i in range(n, 2 * n)))
 
 
-def period_map(unravel: Any, steps: int) -> PeriodMap:
+def period_map(unravel: Callable[[Array], LegsMotion], steps: int) -> PeriodMap:
     """The map of states over periods that `orbits` wants; it observes a `Record`. Cut short, it is NaN."""
 
     def mapped(parameters, state, periods, tolerance, look=True):
@@ -87,7 +88,7 @@ def period_map(unravel: Any, steps: int) -> PeriodMap:
 
 
 def _onward(
-    system: LegsMotion, count: Array, periods: Any, state: Array, record: Record
+    system: LegsMotion, count: Array, periods: Array | int, state: Array, record: Record
 ) -> tuple[Array, Record]:
     flight = stepping.run(system, unpack(state), periods, count, record)
     whole = jnp.where(flight.periods >= periods, 1.0, jnp.nan)
@@ -191,7 +192,7 @@ def observed(orbit: Orbit, window: Settled | None) -> Observed:
 
 def settle(
     mapped: PeriodMap,
-    unravel: Any,
+    unravel: Callable[[Array], LegsMotion],
     parameters: Array,
     start: Array,
     tolerance: Array,

@@ -1,12 +1,10 @@
 """What a fabricator could change, and the setting it works in, with the source of every value."""
 
-from typing import Any
-
 import equinox as eqx
 from jax import Array
 
 from diffmicro.mechanics.presliding import SINGLE_STATE_LAWS
-from diffmicro.parameters import parameter
+from diffmicro.parameters import Value, parameter
 from diffmicro.tolerance import Tolerance
 
 LAWS = ("mdr", "masing", *SINGLE_STATE_LAWS)
@@ -255,11 +253,11 @@ PROCESS = (
 """How drives deviate where nothing else is said: ours, for ruby hemispheres on shear piezos."""
 
 
-def published_design(**overrides: Any) -> Design:
+def published_design(**overrides: Value) -> Design:
     """Table 3.1, and the largest hemispheres of Table 3.2."""
     return Design(**overrides)
 
 
-def published_setting(**overrides: Any) -> Setting:
+def published_setting(**overrides: Value) -> Setting:
     """Preload 0.5 N, stroke 100 nm at 100 Hz."""
     return Setting(**overrides)

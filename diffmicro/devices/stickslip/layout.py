@@ -5,8 +5,6 @@ hemispheres stand and what carries them is ours: the model knows their radius an
 Contacts touch in one point (a flat tip in its circle): indentation is not drawn.
 """
 
-from typing import Any
-
 import equinox as eqx
 import jax.numpy as jnp
 from jax import Array
@@ -20,6 +18,7 @@ from diffmicro.shapes import (
     Layer,
     Length,
     Plate,
+    Turned,
     hemisphere,
     point,
     rectangle,
@@ -62,7 +61,7 @@ def geometry(design: Design, layout: Layout) -> Geometry:
     ceiling = top + reach
     dx, dy = layout.contact_length / 2, layout.contact_width / 2
     slab = rectangle(-dx - 2 * radius, -wide / 2, dx + 2 * radius, wide / 2)
-    bodies: list[Any] = [
+    bodies: list[Plate | Turned] = [
         Plate("lower carrier", CARRIER, slab, -layout.carrier_thickness, 0.0),
         Plate("runner", RUNNER, rectangle(-long / 2, -wide / 2, long / 2, wide / 2), reach, top),
         Plate("upper carrier", CARRIER, slab, ceiling, ceiling + layout.carrier_thickness),

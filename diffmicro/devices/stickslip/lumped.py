@@ -3,16 +3,18 @@
 Length is measured in presliding of the two contacts, time in 1/omega_0, stiffness in that of all contacts.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro import signals
 from diffmicro.devices.stickslip.design import Design, Setting
 from diffmicro.devices.stickslip.motion import Drive, Motion
+from diffmicro.devices.stickslip.slip import ContactLaw, Laws
 from diffmicro.mechanics import elastic, profiles
 from diffmicro.mechanics.masing import Masing, Outline, outline_loading
 from diffmicro.mechanics.presliding import fitted_presliding, single_state
@@ -120,8 +122,8 @@ class Lumped(NamedTuple):
     share: Array
     presliding: Array
     dynamic: Array
-    outline: Any
-    signal: Any
+    outline: Outline
+    signal: PyTree
     stribeck: Array | None
     viscosities: tuple[Array | None, Array | None]
     roll: Array | None
@@ -178,7 +180,7 @@ def motion(lumped: Lumped, setting: Setting, steps: int) -> Motion:
     )
 
 
-def _laws(lumped: Lumped, setting: Setting, drive: Drive) -> tuple[Any, Any]:
+def _laws(lumped: Lumped, setting: Setting, drive: Drive) -> Laws:
     both = (lumped.presliding, lumped.outline, lumped.viscosities, lumped.roll)
     groups = [jax.tree.map(lambda x, g=g: x[g], both) for g in (0, 1)]
     if lumped.roll is None:
@@ -197,7 +199,7 @@ def _law(
     presliding: Array,
     outline: Outline,
     viscosities: tuple[Array | None, Array | None],
-) -> Any:
+) -> ContactLaw:
     unit = jnp.ones_like(presliding)
     if setting.law == "mdr":
         limits = presliding * (1 - outline.depth(midpoints(setting.springs, presliding.dtype)))

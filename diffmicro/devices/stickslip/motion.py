@@ -15,18 +15,31 @@ Friction depends on differences of displacement alone, so that the states of the
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro import _loops as loops
 from diffmicro._types import Scalar, Vector
 from diffmicro.devices.stickslip.oscillator import Oscillator, oscillator
-from diffmicro.devices.stickslip.slip import Pair, Past, at_rest, going_on, led, select, turning
+from diffmicro.devices.stickslip.slip import (
+    ContactLaw,
+    Laws,
+    Pair,
+    Past,
+    at_rest,
+    going_on,
+    led,
+    select,
+    turning,
+)
 from diffmicro.mechanics.rolling import RollingSprings
+
+Seen = TypeVar("Seen")
 
 
 class State(NamedTuple):
@@ -34,7 +47,7 @@ class State(NamedTuple):
 
     velocity: Scalar
     lag: Scalar
-    contacts: Any
+    contacts: PyTree
 
 
 class Pass(NamedTuple):
@@ -74,7 +87,7 @@ class Motion(eqx.Module):
     drive: the signal.
     """
 
-    laws: tuple[Any, Any]
+    laws: Laws
     share: Vector
     sensor: Scalar
     damping: Scalar
@@ -92,7 +105,9 @@ class Motion(eqx.Module):
         seen = Pass(run.position, run.area / time, run.crest, run.dip, run.unrest / time, run.left)
         return State(run.velocity, run.lag, run.contacts), seen
 
-    def path(self, state: State, place: Scalar, look: Callable[["Run"], Any]) -> tuple["Run", Any]:
+    def path(
+        self, state: State, place: Scalar, look: Callable[["Run"], Seen]
+    ) -> tuple["Run", Seen]:
         """The end of a period, and what `look` sees after each step."""
         zero = jnp.zeros_like(state.velocity)
         forces = self._forces(state.contacts, (state.velocity, state.velocity))
@@ -106,14 +121,14 @@ class Motion(eqx.Module):
         ends = jnp.arange(h.shape[0]) == self.drive.slow - 1
         exact = oscillator(1 + self.sensor, self.damping, h)
 
-        def advance(run: Run, given: tuple) -> tuple[Run, Any]:
+        def advance(run: Run, given: tuple) -> tuple[Run, Seen]:
             run = self._step(run, place, *given)
             return run, look(run)
 
         moves = self.drive.moves[:, 0], self.drive.moves[:, 1]
         return loops.scan(advance, run, (h, moves, exact, jnp.asarray(self.drive.corners), ends))
 
-    def _forces(self, contacts: Any, rates: Pair) -> Pair:
+    def _forces(self, contacts: PyTree, rates: Pair) -> Pair:
         """Force of both groups against positive displacements, over their stiffness."""
         first, second = self.laws
         return first.force(contacts[0], rates[0]), second.force(contacts[1], rates[1])
@@ -192,7 +207,7 @@ class Motion(eqx.Module):
         )
 
 
-def _there(law: Any, way: Scalar) -> Any:
+def _there(law: ContactLaw | RollingSprings, way: Scalar) -> ContactLaw:
     """The law where the drive has got to: a contact that rolls has other springs in it."""
     return law.at(way) if isinstance(law, RollingSprings) else law
 
@@ -212,7 +227,7 @@ class Run(NamedTuple):
     velocity: Scalar
     lag: Scalar
     ways: Pair
-    contacts: Any
+    contacts: PyTree
     forces: Pair
     hold: Scalar
     pasts: tuple[Past, Past]

@@ -1,11 +1,10 @@
 """The response: outputs with units, how they are calculated, and what speaks against their gradients."""
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro.autodiff.rules import substitute
 from diffmicro.devices.stickslip.design import Design, Setting
@@ -14,7 +13,7 @@ from diffmicro.devices.stickslip.motion import Motion, Pass, State
 from diffmicro.devices.stickslip.rules import HARMLESS, RULES
 from diffmicro.devices.stickslip.steady import Steady, approach, differentiable
 from diffmicro.dynamics.orbits import STABLE
-from diffmicro.parameters import as_arrays, output, whole_number
+from diffmicro.parameters import Value, as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.results import RESULTS, code, finite_if_ok, found_if_ok, from_code, raise_failure
 from diffmicro.rules import check_point, check_requests, legal, spare, where_legal
@@ -57,7 +56,7 @@ STEPS = 2000
 """Steps in the slow phase of a period: 18 of each vibration of the contacts at 10 ms."""
 
 
-def coarser(numerics: dict[str, Any]) -> dict[str, Any]:
+def coarser(numerics: dict[str, Value]) -> dict[str, Value]:
     """Numerics of half the resolution, for certificates."""
     steps = numerics.get("steps") or STEPS
     return {**numerics, "steps": max(steps // 2, 4)}
@@ -124,7 +123,7 @@ def _respond(
     lumped, loose = loaded_numbers((design, setting)), unloaded_numbers((design, setting))
     length = contacts.presliding[0]
 
-    def advance(numbers: Any, state: Any, place: Array) -> Any:
+    def advance(numbers: PyTree, state: State, place: Array) -> tuple[State, Pass]:
         return motion(numbers, setting, steps).period(state, place)
 
     begin = motion(lumped, setting, steps).rest()
@@ -196,7 +195,7 @@ def _zero_amplitude(design: Design, setting: Setting, steps: int, tolerance: Arr
         numbers = unloaded_numbers(given)
         return numbers, numbers.lift * numbers.stroke
 
-    def advance(numbers: Any, state: Any, place: Array) -> Any:
+    def advance(numbers: PyTree, state: State, place: Array) -> tuple[State, Pass]:
         numbers, lift = numbers
         stroke = HIGHEST - place
         numbers = numbers._replace(stroke=stroke, lift=lift / stroke)

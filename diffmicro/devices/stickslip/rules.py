@@ -1,8 +1,7 @@
 """What fields of Design and Setting have to keep together."""
 
-from typing import Any
-
 import jax.numpy as jnp
+from jax import Array
 
 from diffmicro.devices.stickslip.design import Design, Setting
 from diffmicro.mechanics import elastic
@@ -38,7 +37,7 @@ def _only_with(name: str, laws: tuple[str, ...]) -> Rule:
     )
 
 
-def _not_too_flat(design: Design, setting: Setting) -> Any:
+def _not_too_flat(design: Design, setting: Setting) -> Array | bool:
     moduli = (design.young_steel, design.poisson_steel, design.young_ruby, design.poisson_ruby)
     upper = (setting.preload - setting.runner_weight / 2) / 2**0.5
     lower = (setting.preload + setting.runner_weight / 2) / 8**0.5

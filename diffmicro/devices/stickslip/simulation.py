@@ -1,10 +1,11 @@
 """The motion over time, for looking at."""
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro import _loops as loops
 from diffmicro.devices.stickslip.design import Design, Setting
@@ -12,6 +13,7 @@ from diffmicro.devices.stickslip.lumped import COUNTS, lump, motion, statics
 from diffmicro.devices.stickslip.motion import Run, State
 from diffmicro.devices.stickslip.response import STEPS
 from diffmicro.devices.stickslip.rules import RULES
+from diffmicro.mechanics.tangential import Springs
 from diffmicro.parameters import as_arrays, whole_number
 from diffmicro.rules import check_point
 
@@ -54,10 +56,11 @@ def _simulate(design: Design, setting: Setting, *, periods: int, steps: int) -> 
         seen = [run.position, run.velocity, jnp.stack(run.forces)]
         if setting.law == "mdr" and setting.rolling is None:
             pairs = zip(run.contacts, system.laws, strict=True)
-            seen.append(jnp.stack([contact / law.limits for contact, law in pairs]))
+            springs = [(contact, law) for contact, law in pairs if isinstance(law, Springs)]
+            seen.append(jnp.stack([contact / law.limits for contact, law in springs]))
         return tuple(seen)
 
-    def period(at: tuple[State, Array], _: None) -> tuple[tuple[State, Array], Any]:
+    def period(at: tuple[State, Array], _: None) -> tuple[tuple[State, Array], PyTree]:
         state, place = at
         end, path = system.path(state, place, look)
         after = State(end.velocity, end.lag, end.contacts)

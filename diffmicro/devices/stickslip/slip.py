@@ -7,14 +7,18 @@ Springs that begin to slide within a step bend the course of slip so little that
 of them changes its derivative at once. So the mean of their slip over the step's way is taken exactly.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import PyTree
 
-from diffmicro._types import Scalar
+from diffmicro._types import Scalar, Tree
 from diffmicro.devices.stickslip.oscillator import Oscillator
+from diffmicro.mechanics.masing import Masing
+from diffmicro.mechanics.presliding import SingleState
+from diffmicro.mechanics.rolling import RollingSprings
 from diffmicro.mechanics.tangential import Springs
 
 Pair = tuple[Scalar, Scalar]
@@ -33,10 +37,17 @@ class Past(NamedTuple):
     count: Scalar
 
 
+ContactLaw = Springs | Masing | SingleState
+"""Contacts of a group, per unit of stiffness; what they remember is the law's own tree."""
+
+Laws = tuple[ContactLaw | RollingSprings, ContactLaw | RollingSprings]
+"""Of both groups."""
+
+
 class Led(NamedTuple):
     """A group after a step: its contacts, their force, its past; what bends of slip add to the runner's motion."""
 
-    contact: Any
+    contact: PyTree
     force: Scalar
     past: Past
     position: Scalar
@@ -44,9 +55,9 @@ class Led(NamedTuple):
 
 
 def led(
-    law: Any,
+    law: ContactLaw,
     share: Scalar,
-    contact: Any,
+    contact: PyTree,
     force: Scalar,
     past: Past,
     path: tuple[Scalar, Scalar, Scalar, Scalar],
@@ -85,7 +96,7 @@ def led(
     )
 
 
-def select(condition: Array, yes: Any, no: Any) -> Any:
+def select(condition: Array, yes: Tree, no: Tree) -> Tree:
     """One of two trees."""
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
 

@@ -27,12 +27,13 @@ import jax.numpy as jnp
 from jax import Array
 from jax.custom_derivatives import SymbolicZero
 from jax.flatten_util import ravel_pytree
+from jaxtyping import PyTree
 
 from diffmicro import _loops as loops
-from diffmicro._types import Count, Flag, Matrix, Scalar, Vector
+from diffmicro._types import Count, Flag, Matrix, Scalar, Tree, Vector
 from diffmicro.autodiff.rules import substitute
 
-Advance = Callable[[Any, Any, Scalar], tuple[Any, Any]]
+Advance = Callable[[PyTree, PyTree, Scalar], tuple[PyTree, PyTree]]
 """(parameters, state, place) -> (state after one period, what it showed: a NamedTuple with `step`)."""
 
 CAUTION = 0.8
@@ -47,7 +48,7 @@ SETTLED_FIRST, SETTLED, SETTLED_NEAR = 1e-1, 3e-2, 1e-3
 SETTLED_FREE = 1e-6
 """Change of the step, over presliding, below which a runner without sensor counts as settled."""
 
-NEAR = 1e-3
+ALMOST = 1e-3
 """Relative distance to X* that counts as near."""
 
 PERIODS = 400
@@ -70,7 +71,7 @@ class Steady(NamedTuple):
 
     place: Scalar
     near: Scalar
-    state: Any
+    state: PyTree
     seen: Vector
     stuck: Flag
     found: Flag
@@ -79,11 +80,11 @@ class Steady(NamedTuple):
 
 
 class _Search(NamedTuple):
-    state: Any
+    state: PyTree
     place: Scalar
     near: Scalar  # the place before the last bit
     seen: Vector  # of the last period, the step first
-    good: tuple[Any, Scalar, Scalar]  # state, place, step that were settled last
+    good: tuple[PyTree, Scalar, Scalar]  # state, place, step that were settled last
     stride: Scalar  # the skip from there; 0 before the first
     slope: Scalar  # ds/dX
     count: Count  # periods since the skip
@@ -95,8 +96,8 @@ class _Search(NamedTuple):
 
 def approach(
     advance: Advance,
-    parameters: Any,
-    state: Any,
+    parameters: PyTree,
+    state: PyTree,
     slope: Scalar,
     tolerance: Scalar,
     free: Flag,
@@ -124,7 +125,7 @@ def approach(
         step, count, skipped = seen[0], at.count + 1, at.stride > 0
         change = jnp.abs(step - at.seen[0])
         too_far = skipped & (step < LEAST * at.good[2]) & (count >= 3)
-        near = -step / at.slope <= NEAR * at.place
+        near = -step / at.slope <= ALMOST * at.place
         allowed = jnp.where(skipped, jnp.where(near, SETTLED_NEAR, SETTLED), SETTLED_FIRST)
         calm = ((count >= 2) & (change <= allowed * step)) | (skipped & (count >= PATIENCE))
         calm = calm & ~too_far & (step > 0) & ~free
@@ -165,12 +166,12 @@ def approach(
     )
 
 
-def _select(condition: Flag, yes: Any, no: Any) -> Any:
+def _select(condition: Flag, yes: Tree, no: Tree) -> Tree:
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
 
 
 def differentiable(
-    advance: Advance, build: Callable[[Any], Any], given: Any, steady: Steady, *, free: bool
+    advance: Advance, build: Callable[[Tree], PyTree], given: Tree, steady: Steady, *, free: bool
 ) -> tuple[Scalar, Vector]:
     """Place and what a period shows at the steady state, as functions of what is given.
 
@@ -182,7 +183,7 @@ def differentiable(
     steady = jax.lax.stop_gradient(steady)
     leaves, structure = jax.tree.flatten(steady.state)
 
-    def parameters(values: list[Array]) -> Any:
+    def parameters(values: list[Array]) -> PyTree:
         return build(eqx.combine(jax.tree.unflatten(form, values), rest))
 
     task = _Task(advance, parameters, structure, free)
@@ -191,8 +192,8 @@ def differentiable(
 
 class _Task(NamedTuple):
     advance: Advance
-    parameters: Callable[[list[Array]], Any]
-    structure: Any
+    parameters: Callable[[list[Array]], PyTree]
+    structure: Any  # of a tree
     free: bool
 
 
@@ -204,7 +205,7 @@ def _attach(
     return place, seen
 
 
-def _attach_jvp(task: _Task, primals: Any, tangents: Any) -> Any:
+def _attach_jvp(task: _Task, primals: tuple, tangents: tuple) -> tuple:
     """Symbolic zeros tell what is differentiated; the slopes, not the tangents, go through the motion, so that
     reverse mode only has to transpose a product."""
     values, leaves, near, place, seen = primals

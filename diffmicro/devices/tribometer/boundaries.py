@@ -1,21 +1,21 @@
 """What limits friction control: see `Device.limits`."""
 
-from typing import Any
-
 import jax.numpy as jnp
+from jax import Array
+from jaxtyping import PyTree
 
 from diffmicro._device import Limit
 from diffmicro.devices.tribometer.design import Design, Setting, law_of
 from diffmicro.devices.tribometer.lumped import force_ratio
 
 
-def _to_stall(response: Any, design: Design, setting: Setting) -> Any:
+def _to_stall(response: PyTree, design: Design, setting: Setting) -> Array | None:
     if setting.drag_ratio is None or setting.direction != "oop":
         return None
     return setting.drag_ratio - jnp.maximum(1 - force_ratio(design, setting), 0.0)
 
 
-def _to_lift_off(response: Any, design: Design, setting: Setting) -> Any:
+def _to_lift_off(response: PyTree, design: Design, setting: Setting) -> Array | None:
     if setting.direction != "oop" or (
         setting.vibration_length is None and law_of(setting) == "mdr"
     ):

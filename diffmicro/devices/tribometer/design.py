@@ -1,11 +1,9 @@
 """What a fabricator could change, and the setting it works in, with the source of every value."""
 
-from typing import Any
-
 import equinox as eqx
 from jax import Array
 
-from diffmicro.parameters import parameter
+from diffmicro.parameters import Value, parameter
 from diffmicro.tolerance import Tolerance
 
 LAWS = {"oop": ("coulomb", "mdr"), "ipi": ("quasistatic", "dynamic"), "ipp": ("quasistatic",)}
@@ -190,12 +188,12 @@ PROCESS = (
 """How set-ups deviate where nothing else is said: ours."""
 
 
-def published_design(**overrides: Any) -> Design:
+def published_design(**overrides: Value) -> Design:
     """The probe of Table 4.1."""
     return Design(**overrides)
 
 
-def published_setting(**overrides: Any) -> Setting:
+def published_setting(**overrides: Value) -> Setting:
     """Table 4.1 with half of the normal force vibrating, dragged with 3/4 of the friction force."""
     if "drag_ratio" not in overrides and overrides.get("sliding_velocity") is None:
         overrides["drag_ratio"] = 0.75

@@ -24,12 +24,13 @@ Left out: loss of contact (r above 1), inertia of the vibration itself.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jax.typing import DTypeLike
 from jaxtyping import Float
 
 from diffmicro import _loops as loops
@@ -54,7 +55,7 @@ DAMPED = 2
 """Plain periods after a Newton step that made things worse."""
 
 
-def tolerance_of(dtype: Any) -> float:
+def tolerance_of(dtype: DTypeLike) -> float:
     """Usual relative tolerance of the periodic state."""
     return 1e-9 if dtype == jnp.float64 else 1e-5
 

@@ -1,12 +1,13 @@
 """What of a tumbler's design and setting its motion depends on: outline, body, and numbers in natural units."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro._types import Real
 from diffmicro.devices.tumbler.design import Design, Setting
 from diffmicro.devices.tumbler.motion import TumblerMotion
 from diffmicro.mechanics import outlines
@@ -42,7 +43,7 @@ def _outline_of(design: Design) -> Outline:
     )
 
 
-def body_outline(design: Design) -> tuple[Any, Any]:
+def body_outline(design: Design) -> tuple[Real, Real]:
     """Corners of the body's own section, spikes and all; of arcs points along them [m]."""
     if design.outline.startswith("spiked"):
         core_length, core_thickness, top = core_of(design)
@@ -54,7 +55,7 @@ def body_outline(design: Design) -> tuple[Any, Any]:
     return outline_of(design).vertices()
 
 
-def core_of(design: Design) -> tuple[Any, Any, Any]:
+def core_of(design: Design) -> tuple[Real, Real, Real]:
     """Length and thickness of a spiked body's core, and its overall thickness."""
     spikes = 2 * design.spike_height
     length = design.length if design.core_length is None else design.core_length
@@ -66,9 +67,9 @@ def core_of(design: Design) -> tuple[Any, Any, Any]:
 class Body(NamedTuple):
     """Mass [kg], moment of inertia about the axis of rolling [kg m^2], magnetic moment [N m/T]."""
 
-    mass: Any
-    inertia: Any
-    moment: Any
+    mass: Real
+    inertia: Real
+    moment: Real
 
 
 def body_of(design: Design, outline: Outline) -> Body:
@@ -84,14 +85,14 @@ def body_of(design: Design, outline: Outline) -> Body:
     return Body(mass, inertia, magnetic * design.magnetization)
 
 
-def weight_of(design: Design, setting: Setting, outline: Outline, body: Body) -> Any:
+def weight_of(design: Design, setting: Setting, outline: Outline, body: Body) -> Real:
     """Weight less the buoyancy of what the body displaces [N]."""
     if setting.fluid_density is None:
         return body.mass * setting.gravity
     return (body.mass - setting.fluid_density * outline.area * design.width) * setting.gravity
 
 
-def drag_of(design: Design, setting: Setting, outline: Outline) -> tuple[Any, Any] | None:
+def drag_of(design: Design, setting: Setting, outline: Outline) -> tuple[Array, Array] | None:
     """Drag over velocity [N s/m] and over spin [N m s] along the body's axes: depth, length, thickness.
 
     That of an ellipsoid with the hull's volume and the proportions of its extents (`mechanics.viscous_drag`).
@@ -115,9 +116,9 @@ LATE = 0.9
 class Units(NamedTuple):
     """Natural units of the motion: length [m], time [s] and velocity [m/s]."""
 
-    length: Any
-    time: Any
-    velocity: Any
+    length: Real
+    time: Real
+    velocity: Real
 
 
 def lump(design: Design, setting: Setting) -> tuple[TumblerMotion, Units]:

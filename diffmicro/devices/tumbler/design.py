@@ -1,12 +1,10 @@
 """What a fabricator could change, and the setting it works in, with the source of every value."""
 
-from typing import Any
-
 import equinox as eqx
 import numpy as np
 from jax import Array
 
-from diffmicro.parameters import parameter
+from diffmicro.parameters import Value, parameter
 from diffmicro.tolerance import Tolerance
 
 
@@ -50,7 +48,7 @@ class Design(eqx.Module):
         source="Fig. 7",
         above=0,
     )
-    outline_radii: Any = parameter(
+    outline_radii: Array | tuple[float, ...] = parameter(
         (1.0,) * 6,
         "radii of curvature, up to a factor, over half a turn of the normal from the bottom on",
         "m",
@@ -189,11 +187,11 @@ PROCESS = (
 """How parts deviate where nothing else is said: ours, for lithography in a spun resist that is magnetized."""
 
 
-def published_design(**overrides: Any) -> Design:
+def published_design(**overrides: Value) -> Design:
     """Table 1 of the paper: the cuboid used on paper."""
     return Design(**overrides)
 
 
-def published_setting(**overrides: Any) -> Setting:
+def published_setting(**overrides: Value) -> Setting:
     """Table 1 of the paper, flat ground: 20 mT at 1 Hz on paper."""
     return Setting(**overrides)

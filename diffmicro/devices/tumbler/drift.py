@@ -10,7 +10,7 @@ sliding, per moment. On a face with adhesion N + pull that is front (N + pull) +
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -79,7 +79,7 @@ def _drift(steady: Steady, motion: TumblerMotion, units: Units) -> Drift:
     return Drift(slip + turning, slip, steady, motion, units)
 
 
-def _period_map(unravel: Callable[[Array], tuple[Any, Any]], steps: int) -> PeriodMap:
+def _period_map(unravel: Callable[[Array], tuple[Design, Setting]], steps: int) -> PeriodMap:
     """The map of states over half turns, as `steady` wants it."""
 
     def mapped(q, z, periods, tolerance):

@@ -4,11 +4,13 @@ Momentum and Coulomb's law for impulses; nothing rebounds. All combinations of e
 the first that fulfills the law is taken: a landing on the whole face first, then the front end, then the rear one.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+
+from diffmicro._types import Tree
 
 TOUCHING = 1e-12
 """Approach of the other end after an impact that is rounding."""
@@ -125,6 +127,6 @@ def _within(body: Body, slip: float, normal: Array, along: Array, left: Array) -
     return jnp.abs(along) <= body.friction * normal if slip == 0 else slip * left > 0
 
 
-def either(flag: Array, first: Any, second: Any) -> Any:
+def either(flag: Array, first: Tree, second: Tree) -> Tree:
     """One of two structures, by a flag."""
     return jax.tree.map(lambda a, b: jnp.where(flag, a, b), first, second)

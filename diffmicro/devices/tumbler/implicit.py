@@ -19,11 +19,12 @@ The drag of a fluid is that at the beginning of the step. Left out: Magnus force
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from diffmicro import _loops as loops
@@ -71,10 +72,10 @@ class Path(NamedTuple):
     """The motion over time, SI, one row every so many steps."""
 
     time: Array
-    position: Array  # (t, 3)
-    attitude: Array  # (t, 4) quaternion from body to ground
-    velocity: Array  # (t, 3)
-    spin: Array  # (t, 3)
+    position: Array | np.ndarray  # (t, 3)
+    attitude: Array | np.ndarray  # (t, 4) quaternion from body to ground
+    velocity: Array | np.ndarray  # (t, 3)
+    spin: Array | np.ndarray  # (t, 3)
     normal_force: Array
     friction_force: Array  # (t, 2) along x and y
     friction_moment: Array
@@ -89,10 +90,10 @@ class Path(NamedTuple):
 class Start(NamedTuple):
     """Another start than lying flat at rest, SI."""
 
-    position: Any
-    attitude: Any
-    velocity: Any
-    spin: Any
+    position: Array | np.ndarray
+    attitude: Array | np.ndarray
+    velocity: Array | np.ndarray
+    spin: Array | np.ndarray
 
 
 def usual_steps(design: Design, setting: Setting, phase: float = USUAL) -> int:

@@ -1,7 +1,7 @@
 """The planar motion of a tumbler as a path to look at: positions in SI at all steps and events."""
 
 from dataclasses import replace
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import equinox as eqx
 import jax
@@ -29,17 +29,17 @@ class Trajectory(NamedTuple):
     field_angle: direction of the field from forward to up [rad]. energy: kinetic and potential, no magnetic [J].
     """
 
-    time: Annotated[Any, "s"]
-    position: Annotated[Any, "m"]
-    height: Annotated[Any, "m"]
-    roll: Annotated[Any, "rad"]
-    velocity: Annotated[Any, "m/s"]
-    spin: Annotated[Any, "rad/s"]
-    slide: Annotated[Any, "m/s"]
-    adhesion: Annotated[Any, "N"]
-    kind: Any
-    field_angle: Annotated[Any, "rad"]
-    energy: Annotated[Any, "J"]
+    time: Annotated[Array, "s"]
+    position: Annotated[Array, "m"]
+    height: Annotated[Array, "m"]
+    roll: Annotated[Array, "rad"]
+    velocity: Annotated[Array, "m/s"]
+    spin: Annotated[Array, "rad/s"]
+    slide: Annotated[Array, "m/s"]
+    adhesion: Annotated[Array, "N"]
+    kind: Array
+    field_angle: Annotated[Array, "rad"]
+    energy: Annotated[Array, "J"]
 
 
 def _begin(start: Array) -> State:

@@ -1,7 +1,8 @@
 """What fields of Design and Setting have to keep together."""
 
-from typing import Any
+from jax import Array
 
+from diffmicro._types import Real
 from diffmicro.devices.tumbler.body import body_of, core_of, outline_of
 from diffmicro.devices.tumbler.design import Design, Setting
 from diffmicro.rules import Rule
@@ -14,26 +15,26 @@ def _spiked(design: Design) -> bool:
     return design.outline.startswith("spiked")
 
 
-def _core_fits(design: Design, _: Setting) -> Any:
+def _core_fits(design: Design, _: Setting) -> Array | bool:
     if not _spiked(design):
         return True
-    _, core_thickness, top = core_of(design)
+    core_thickness, top = core_of(design)[1:]
     return (core_thickness > 0) & (top <= design.thickness * ROUNDED)
 
 
-def _bases_fit(design: Design, _: Setting) -> Any:
+def _bases_fit(design: Design, _: Setting) -> Array | bool:
     if not _spiked(design):
         return True
-    core_length, _, _ = core_of(design)
+    core_length = core_of(design)[0]
     return (core_length > 2 * design.spike_base) & (core_length <= design.length * ROUNDED)
 
 
-def _density(design: Design) -> Any:
+def _density(design: Design) -> Real:
     outline = outline_of(design)
     return body_of(design, outline).mass / (outline.area * design.width)
 
 
-def _sinks(design: Design, setting: Setting) -> Any:
+def _sinks(design: Design, setting: Setting) -> Array | bool:
     return setting.fluid_density is None or setting.fluid_density < _density(design)
 
 

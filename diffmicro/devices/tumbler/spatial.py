@@ -6,12 +6,14 @@ paper: a quarter of the width, the arm of a line contact with even pressure. It 
 rolls straight. The step itself is `contact`.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.typing import ArrayLike
 
+from diffmicro._types import Real
 from diffmicro.devices.tumbler import contact
 from diffmicro.devices.tumbler.body import body_of, drag_of, outline_of, weight_of
 from diffmicro.devices.tumbler.contact import Contact, Loads, Motion, Prism
@@ -33,9 +35,9 @@ class SpatialMotion(NamedTuple):
     force: Array  # (3,) weight and electrostatic force
     face_adhesion: Array  # (n,) force while face i lies on the ground
     end_adhesion: Array  # while an end lies there
-    line_adhesion: Array
+    line_adhesion: Real
     friction: Array
-    torque: Array  # largest magnetic torque
+    torque: Real  # largest magnetic torque
     magnet: Array  # (3,) direction of the magnetization in body axes
     start_yaw: Array
     height: Array  # of the center when the robot lies flat
@@ -101,7 +103,7 @@ def lump(design: Design, setting: Setting) -> SpatialMotion:
     )
     dtype = jnp.result_type(float, rolling)
 
-    def convert(x: Any) -> Array:
+    def convert(x: ArrayLike) -> Array:
         x = jnp.asarray(x)
         return x if jnp.issubdtype(x.dtype, jnp.integer) else x.astype(dtype)
 

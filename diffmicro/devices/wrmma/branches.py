@@ -9,7 +9,7 @@ longer periods.
 import dataclasses
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -25,7 +25,7 @@ from diffmicro.devices.wrmma.steady import Observed, period_map
 from diffmicro.dynamics.branches import STRIDE, Branch, End, Family, Stride, each_from_rest
 from diffmicro.dynamics.fixed_point import PeriodMap
 from diffmicro.dynamics.orbits import Search
-from diffmicro.parameters import as_arrays, check, whole_number
+from diffmicro.parameters import Value, as_arrays, check, whole_number
 from diffmicro.results import word
 
 
@@ -75,7 +75,7 @@ class _Devices(eqx.Module):
 
 
 def branches(
-    design: Design, setting: Setting, key: str, start: float, stop: float, **options: Any
+    design: Design, setting: Setting, key: str, start: float, stop: float, **options: Value
 ) -> list[WrmmaBranch]:
     """All branches of period-1 motions found for `key` in [start, stop], see the module docstring.
 

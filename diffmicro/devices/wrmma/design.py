@@ -1,12 +1,10 @@
 """What a fabricator could change, and the setting it works in, with the source of every value."""
 
-from typing import Any
-
 import equinox as eqx
 from jax import Array
 
 from diffmicro.dynamics.starts import Approach, periods_field, start_field
-from diffmicro.parameters import parameter
+from diffmicro.parameters import Value, parameter
 from diffmicro.tolerance import Tolerance
 
 STARTS = {
@@ -204,11 +202,11 @@ PROCESS = (
 """How parts deviate where nothing else is said: ours, for bars and springs that are assembled by hand."""
 
 
-def published_design(**overrides: Any) -> Design:
+def published_design(**overrides: Value) -> Design:
     """Table III and sections II-A and III-B of the paper, alpha = 1.5."""
     return Design(**overrides)
 
 
-def published_setting(**overrides: Any) -> Setting:
+def published_setting(**overrides: Value) -> Setting:
     """Figure 5's 5 mT and beta = 8 at the tethered resonance."""
     return Setting(**overrides)

@@ -7,11 +7,11 @@ softer, and with them the tethered frequency is lower: about by 1.5 times the sh
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
 
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro._types import Real
 from diffmicro.devices.wrmma.design import Design
 from diffmicro.devices.wrmma.layout import GOLD, NICKEL, Layout, spring_sizes
 from diffmicro.devices.wrmma.lumped import masses
@@ -70,7 +70,7 @@ def etched(design: Design, layout: Layout, taken: Mapping[str, Array]) -> Design
     )
 
 
-def _lengths(design: Design) -> tuple[Any, Any]:
+def _lengths(design: Design) -> tuple[Real, Real]:
     """Of body and hammer [m]."""
     body = (design.device_length - design.rest_gap) / (1 + design.mass_ratio)
     return body, design.mass_ratio * body

@@ -6,12 +6,11 @@ body's and on the hammer's edge; the gap alone lies between. The layout is ours:
 and overall dimensions of about 300 x 300 x 50 um. Left out: the frame under the body.
 """
 
-from typing import Any
-
 import equinox as eqx
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro._types import Real
 from diffmicro.devices.wrmma.design import Design
 from diffmicro.devices.wrmma.lumped import masses
 from diffmicro.mechanics.springs import folded_path, length_for, width_for
@@ -64,7 +63,7 @@ class Layout(eqx.Module):
     )
 
 
-def spring_sizes(design: Design, layout: Layout) -> tuple[Any, Any, Any]:
+def spring_sizes(design: Design, layout: Layout) -> tuple[Real, Real, Real]:
     """Width of the beams, length and pitch of the folds of each spring [m]."""
     stiffness = masses(design)[1] * (2 * jnp.pi * design.tethered_frequency) ** 2 / 2
     folds, space = layout.spring_folds, layout.spring_space
@@ -81,7 +80,7 @@ def spring_sizes(design: Design, layout: Layout) -> tuple[Any, Any, Any]:
     return width, length, pitch
 
 
-def _pitch(design: Design, layout: Layout, width: Any) -> Array:
+def _pitch(design: Design, layout: Layout, width: Real) -> Array:
     over_gap = (design.rest_gap + 2 * width) / (layout.spring_folds - 1)
     return jnp.maximum(over_gap, width + layout.spring_space)
 
@@ -122,8 +121,8 @@ def geometry(design: Design, layout: Layout) -> Geometry:
 
 
 def _spring(
-    layout: Layout, middle: Any, side: Any, sizes: tuple[Any, Any, Any]
-) -> tuple[Contour, Any, Any]:
+    layout: Layout, middle: Real, side: Real, sizes: tuple[Real, Real, Real]
+) -> tuple[Contour, Real, Real]:
     """The upper spring with its ends rooted in the pads, and the places of its outer folds."""
     width, length, pitch = sizes
     first = middle - (layout.spring_folds - 1) * pitch / 2
@@ -135,7 +134,7 @@ def _spring(
 
 
 def _dimensions(
-    design: Design, layout: Layout, gap: tuple[Any, Any], spring: tuple[Any, Any, Any, Any]
+    design: Design, layout: Layout, gap: tuple[Real, Real], spring: tuple[Real, Real, Real, Real]
 ) -> tuple[Length, ...]:
     (edge, far), (first, last, width, length) = gap, spring
     half, top = design.width / 2, design.height
@@ -164,7 +163,7 @@ def _check_folds(layout: Layout) -> None:
         )
 
 
-def _check_length(length: Any, pitch: Any) -> None:
+def _check_length(length: Real, pitch: Real) -> None:
     if not is_traced(length, pitch) and not length > 2 * pitch:
         raise ValueError(
             f"wrmma.geometry: the springs' folds would be {1e6 * float(length):.3g} um long, at a pitch of "

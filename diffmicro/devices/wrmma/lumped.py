@@ -1,10 +1,9 @@
 """From the design to the lumped numbers that the motion depends on."""
 
-from typing import Any
-
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro._types import Real
 from diffmicro.constants import EPSILON_0
 from diffmicro.devices.wrmma.design import Design, Setting
 from diffmicro.devices.wrmma.motion import WrmmaMotion
@@ -24,7 +23,7 @@ def drive_period(design: Design, setting: Setting) -> Array | float:
     return 1.0 / (setting.frequency_ratio * design.tethered_frequency)
 
 
-def rest_force(design: Design, setting: Setting) -> Any:
+def rest_force(design: Design, setting: Setting) -> Real:
     """F_0 of eq. 19: a quarter of the magnetic force at the rest gap while the field is on [N]."""
     magnetic_length = design.device_length - design.rest_gap
     shape = normalized_force(
@@ -34,14 +33,14 @@ def rest_force(design: Design, setting: Setting) -> Any:
     return design.force_scale * unit * shape
 
 
-def eta(design: Design, setting: Setting) -> Any:
+def eta(design: Design, setting: Setting) -> Real:
     """Magnetic force at rest over friction force, eq. 27 [-]."""
     body, hammer = masses(design)
     weight = setting.load_factor * (body + hammer) * setting.gravity
     return rest_force(design, setting) / (setting.friction * weight)
 
 
-def clamp_force(setting: Setting) -> Any:
+def clamp_force(setting: Setting) -> Real:
     """F_C0, a quarter of the force while the clamp is on: given, or that of a plate capacitor (eqs. 14 to 16) [N].
 
     The paper prints F_C0 without the square of the voltage.

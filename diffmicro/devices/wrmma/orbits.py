@@ -1,7 +1,5 @@
 """The WRMMA's periodic motions for their boundaries: see `dynamics.periodic`."""
 
-from typing import Any
-
 import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
@@ -50,7 +48,7 @@ def _units(design: Design, setting: Setting) -> Array:
     return jnp.stack([gap, speed, speed])
 
 
-def _natural(design: Design, setting: Setting, state: MotionState | None) -> Any:
+def _natural(design: Design, setting: Setting, state: MotionState | None) -> Array:
     if state is None:
         return jnp.zeros(3).at[0].set(1.0)
     return jnp.stack([state.gap, state.gap_rate, state.body_speed]) / _units(design, setting)
