@@ -15,6 +15,7 @@ from matplotlib.projections.polar import PolarAxes
 from diffmicro.devices import legs
 from diffmicro.devices.legs.feet import HEXAPOD_SHAPES
 from diffmicro.plot.stage import BLUE, GREEN, GROUND, INK, ORANGE, PALE, pace
+from diffmicro.plot.states import settled
 
 FOOT = ORANGE
 
@@ -45,7 +46,7 @@ def animation(
     design: legs.Design, setting: legs.Setting, frames: int
 ) -> tuple[Figure, Callable[[int], None], int]:
     """The bouncing foot over two drive periods of the steady motion: figure, painter, number of frames."""
-    response = legs.respond(design, setting, throw=False)
+    response = settled(legs.DEVICE, design, setting)
     path = legs.simulate(design, setting, periods=2, start=response.state)
     duration = 2 / float(setting.drive_frequency)
     time = np.linspace(0, duration, frames)

@@ -18,8 +18,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from diffmicro._device import Device
+from diffmicro.devices import is_own
 from diffmicro.parameters import Fields, entry_of, units_of_fields
 from diffmicro.results import message, word
+from diffmicro.sweep.grids import batches
+from diffmicro.sweep.lanes import calculate_one, lane_function
 from diffmicro.units import readable_unit
 
 MOST_PANELS = 8
@@ -136,6 +139,15 @@ def traces_of(path: PyTree) -> Traces:
     return Traces(axis, values[: last + 1], columns, units)
 
 
+def settled(device: Device, design: Fields, setting: Fields) -> PyTree:
+    """The response at one point, as `diffmicro evaluate` calculates it: by the program that is soonest there."""
+    (batch,) = batches([(design, setting)])
+    name = f"{device.name} () () []" if is_own(device) else None
+    lone = dict(device.lone)
+    found = calculate_one(lane_function(device.respond), batch, lone=lone, name=name)
+    return jax.tree.map(lambda x: x[0], found.output)
+
+
 def _trajectory(device: Device, design: Fields, setting: Fields, response: PyTree) -> PyTree:
     """The motion, as `simulate` gives it."""
     if device.simulate is None:
@@ -146,7 +158,7 @@ def _trajectory(device: Device, design: Fields, setting: Fields, response: PyTre
     if not device.carries:
         return device.simulate(design, setting)
     if response is None:
-        response = device.respond(design, setting, throw=False)
+        response = settled(device, design, setting)
     if not all(np.all(np.isfinite(x)) for x in jax.tree.leaves(response.state)):
         raise ValueError(
             f"{device.name}: {word(response.result)}. {message(response.result)} There is nothing to draw."

@@ -16,6 +16,7 @@ from diffmicro.devices.tumbler.body import body_outline
 from diffmicro.devices.tumbler.path import Trajectory
 from diffmicro.devices.tumbler.state import FACE, FLIGHT, PIECE
 from diffmicro.plot.stage import GROUND, pace, scale_bar
+from diffmicro.plot.states import settled
 
 BODY, HULL, ADHESION, FIELD, MAGNET = "#9fb8cc", "#345", "#c44e00", "#1a7f37", "#7a1fa2"
 NAMES = {FLIGHT: "flight", PIECE: "edge", FACE: "face"}
@@ -126,7 +127,7 @@ def animation(
     design: tumbler.Design, setting: tumbler.Setting, frames: int
 ) -> tuple[Figure, Callable[[int], None], int]:
     """A turn of the field in the steady motion: the body on its way, and distance and adhesion so far."""
-    response = tumbler.respond(design, setting, throw=False)
+    response = settled(tumbler.DEVICE, design, setting)
     path = tumbler.simulate(design, setting, turns=1.0, start=response.state)
     even = at_times(path, np.linspace(path.time[0], path.time[-1], frames))
     figure = Figure(figsize=(7.6, 4.6), layout="constrained", dpi=100)

@@ -16,6 +16,7 @@ from matplotlib.patches import Rectangle
 from diffmicro.devices import wrmma
 from diffmicro.parameters import Value
 from diffmicro.plot.stage import BLUE, GREEN, GROUND, INK, ORANGE, PALE, pace, scale_bar
+from diffmicro.plot.states import settled
 
 BODY, HAMMER = BLUE, ORANGE
 UM, MS, SPEED = 1e6, 1e3, 1e3
@@ -40,7 +41,7 @@ def steady_motion(
     design: wrmma.Design, setting: wrmma.Setting, periods: int | None = None
 ) -> Motion:
     """The motion that the response is of; periods: as many as its drift needs if None."""
-    response = wrmma.respond(design, setting, throw=False)
+    response = settled(wrmma.DEVICE, design, setting)
     period = float(wrmma.drive_period(design, setting))
     multiple = max(int(response.period_multiple), 1)
     if periods is None:
