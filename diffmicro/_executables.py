@@ -67,7 +67,8 @@ def call(
 def _watched() -> bool:
     """Whether JAX looks into calculations: it cannot look into a kept one."""
     return any(
-        jax.config.read(name) for name in ("jax_disable_jit", "jax_debug_nans", "jax_debug_infs")
+        getattr(jax.config, name)
+        for name in ("jax_disable_jit", "jax_debug_nans", "jax_debug_infs")
     )
 
 
@@ -75,7 +76,7 @@ def _key(text: str) -> str:
     settings = {name: value for name, value in os.environ.items() if name.startswith("JAX_")}
     flags = os.environ.get("XLA_FLAGS", "")
     switches = [
-        jax.config.read(name) for name in ("jax_enable_x64", "jax_default_matmul_precision")
+        getattr(jax.config, name) for name in ("jax_enable_x64", "jax_default_matmul_precision")
     ]
     return f"executable {sources()} {versions()} {settings} {flags} {switches} {text}"
 
