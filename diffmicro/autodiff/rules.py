@@ -138,7 +138,11 @@ _operation.def_abstract_eval(_first)
 
 
 def _jvp(
-    primals: Sequence[Array], tangents: Sequence[Array | ad.Zero], *, rule: _FlatRule, count: int
+    primals: Sequence[ArrayLike],
+    tangents: Sequence[Array | ad.Zero],
+    *,
+    rule: _FlatRule,
+    count: int,
 ):
     values = _operation.bind(*primals, rule=rule, count=count)
     changes = [None if isinstance(t, ad.Zero) else t for t in tangents[count:]]
