@@ -15,6 +15,7 @@ import os
 import pickle
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -56,11 +57,15 @@ def call(
     leaves = [jnp.asarray(leaf) for leaf in leaves]
     key = _key(f"{name} {options} {tree} {[jax.typeof(leaf) for leaf in leaves]}")
     found = _loaded(programs.get(key))
-    if found is None:
-        executable, shape, lapack = _compiled(function, leaves, tree, options)
-        programs.put(key, _stored(executable, shape, lapack))
-    else:
+    if found is not None:
         executable, shape = found
+        # A part that is missing in what was loaded shows when it runs: then it is compiled again.
+        with suppress(jax.errors.JaxRuntimeError):
+            values = jax.block_until_ready(executable(*leaves))
+            return jax.tree.unflatten(jax.tree.structure(shape), values)
+    with programs.set_aside():
+        executable, shape, lapack = _compiled(function, leaves, tree, options)
+    programs.put(key, _stored(executable, shape, lapack))
     return jax.tree.unflatten(jax.tree.structure(shape), executable(*leaves))
 
 

@@ -22,8 +22,8 @@ import stat
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
@@ -69,10 +69,22 @@ class Programs:
         self._unlooked = (
             0  # bytes that may still be written before the folder is looked through again
         )
+        self._aside = False
         self.found = 0
+
+    @contextmanager
+    def set_aside(self) -> Iterator[None]:
+        """Nothing is found meanwhile: XLA cannot write whole what it has loaded itself."""
+        self._aside = True
+        try:
+            yield
+        finally:
+            self._aside = False
 
     def get(self, key: str) -> bytes | None:
         """The program of this key, or None."""
+        if self._aside:
+            return None
         file = self._file(key)
         try:
             content = file.read_bytes()

@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -101,6 +102,30 @@ def test_what_cannot_be_loaded_is_compiled_again(programs, traced, monkeypatch):
     monkeypatch.setattr(programs, "get", lambda key: b"torn" if "executable" in key else None)
     assert call(function).x == 9.0 and call(lambda point: function(point)).x == 9.0
     assert len(times) == 2
+
+
+def test_what_is_kept_was_compiled_and_not_loaded(programs, traced, monkeypatch):
+    """XLA writes a program that it has loaded without some of its parts: running it ended with "not found"."""
+    function, times = traced
+    found = []
+    plain = programs.get
+    monkeypatch.setattr(programs, "get", lambda key: found.append(plain(key)) or found[-1])
+    call(function)
+    monkeypatch.setattr(_executables, "sources", lambda: "changed")
+    call(lambda point: function(point))
+    assert len(times) == 2 and len(found) == 4 and not any(found)
+
+
+def test_what_fails_when_it_runs_is_compiled_again(programs, traced, monkeypatch):
+    function, times = traced
+
+    def missing(*leaves):
+        raise jax.errors.JaxRuntimeError("NOT_FOUND: Function slice_negate_fusion not found")
+
+    call(function)
+    loaded = _executables._loaded
+    monkeypatch.setattr(_executables, "_loaded", lambda c: c and (missing, loaded(c)[1]))
+    assert call(lambda point: function(point)).x == 9.0 and len(times) == 2
 
 
 def test_without_a_name_or_a_folder_nothing_is_kept(programs, traced, monkeypatch):
