@@ -124,7 +124,12 @@ def test_what_fails_when_it_runs_is_compiled_again(programs, traced, monkeypatch
 
     call(function)
     loaded = _executables._loaded
-    monkeypatch.setattr(_executables, "_loaded", lambda c: c and (missing, loaded(c)[1]))
+
+    def torn(content):
+        found = loaded(content)
+        return found and (missing, found[1])
+
+    monkeypatch.setattr(_executables, "_loaded", torn)
     assert call(lambda point: function(point)).x == 9.0 and len(times) == 2
 
 
