@@ -4,8 +4,10 @@ import errno
 import hashlib
 import io
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +21,37 @@ def digest(content: bytes) -> bytes:
     return hashlib.sha256(content).digest()
 
 
+@contextmanager
+def unbroken() -> Iterator[None]:
+    """Ctrl-C waits for the end of the block. In the middle of a file libraries answer it with errors of their
+    own (`zipfile`: a ValueError about an open handle), which nobody takes for an interruption.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    in_time = threading.current_thread() is threading.main_thread()  # no other hears signals
+    if not in_time or before is None:  # None: set by another language
+        yield
+        return
+    heard: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if heard:
+            signal.raise_signal(signal.SIGINT)
+
+
+def packed(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Arrays as the content of a file .npz."""
+    content = io.BytesIO()
+    with unbroken():
+        np.savez(content, allow_pickle=False, **arrays)
+    return content.getvalue()
+
+
 def sealed(arrays: Mapping[str, np.ndarray], mark: bytes = b"") -> bytes:
     """Arrays as a file that begins with a digest of the mark (what they belong to) and of the rest."""
-    packed = io.BytesIO()
-    np.savez(packed, allow_pickle=False, **arrays)
-    content = packed.getvalue()
+    content = packed(arrays)
     return digest(mark + content) + content
 
 
@@ -42,12 +70,13 @@ def replace(path: Path, content: bytes, wait: bool = True) -> None:
     """
     partial = path.with_name(path.name + ".partial")
     try:
-        with partial.open("wb") as file:
-            file.write(content)
-            if wait:
-                file.flush()
-                os.fsync(file.fileno())
-        os.replace(partial, path)
+        with unbroken():
+            with partial.open("wb") as file:
+                file.write(content)
+                if wait:
+                    file.flush()
+                    os.fsync(file.fileno())
+            os.replace(partial, path)
     except OSError as problem:
         partial.unlink(missing_ok=True)
         raise OSError(problem.errno, problem.strerror, str(path)) from None

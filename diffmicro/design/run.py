@@ -10,7 +10,6 @@ digest tells a torn one.
 """
 
 import csv
-import hashlib
 import io
 import json
 import platform
@@ -26,7 +25,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from diffmicro._files import Claim, Taken, replace
+from diffmicro._files import Claim, Taken, replace, sealed, unsealed
 from diffmicro._json import Json
 from diffmicro.design.problem import Numbers, Problem, Sample, Step
 from diffmicro.parameters import Value
@@ -64,10 +63,7 @@ class Folder:
         replace(path / "environment.json", (json.dumps(environment(), indent=1) + "\n").encode())
 
     def save(self, arrays: Mapping[str, np.ndarray], history: list[Step]) -> None:
-        packed = io.BytesIO()
-        np.savez(packed, allow_pickle=False, **arrays)
-        content = packed.getvalue()
-        replace(self.path / "checkpoint.bin", hashlib.sha256(content).digest() + content)
+        replace(self.path / "checkpoint.bin", sealed(arrays))
         replace(self.path / "history.csv", history_csv(history).encode())
 
     def load(self, problem: Problem) -> dict[str, np.ndarray]:
@@ -75,14 +71,12 @@ class Folder:
         file = self.path / "checkpoint.bin"
         if not file.exists():
             return {}
-        content = file.read_bytes()
-        if hashlib.sha256(content[32:]).digest() != content[:32]:
-            raise FolderRefused(f"The checkpoint {file} is torn: its digest does not match. {ANEW}")
         try:
-            with np.load(io.BytesIO(content[32:]), allow_pickle=False) as arrays:
-                kept = dict(arrays)
+            kept = unsealed(file.read_bytes())
         except (ValueError, OSError, EOFError, AttributeError, TypeError, BadZipFile) as fault:
             raise FolderRefused(f"The checkpoint {file} cannot be read: {fault}. {ANEW}") from None
+        if kept is None:
+            raise FolderRefused(f"The checkpoint {file} is torn: its digest does not match. {ANEW}")
         wrong = _misfits(kept, problem)
         if wrong:
             raise FolderRefused(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from diffmicro._files import replace
+from diffmicro._files import packed, replace
 from diffmicro._json import Json, plain
 
 
@@ -70,9 +70,7 @@ def write_npz(table: Table, path: Path) -> None:
         name: column.astype(str) if column.dtype == object else column
         for name, column in table.columns.items()
     }
-    packed = io.BytesIO()
-    np.savez(packed, allow_pickle=False, **arrays)
-    replace(path, packed.getvalue())
+    replace(path, packed(arrays))
 
 
 def write_jsonl(table: Table, path: Path) -> None:

@@ -1,5 +1,6 @@
 """`diffmicro sweep`: processes, sweeps that were killed or interrupted, and what is left of them."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import time
 import numpy as np
 import pytest
 
+from diffmicro._files import packed, replace
 from diffmicro.command import sweeping
 
 WORDS = ("sweep", "tribometer", "friction=0.1:0.9:240")
@@ -89,7 +91,7 @@ def test_sweeps_killed_several_times(run, tmp_path, rng, words, workers, ending)
 def test_ctrl_c_keeps_what_is_finished(run, tmp_path):
     out = tmp_path / "a.csv"
     code, err, folder = stop_after(20, out, signal.SIGINT, *WORDS)
-    assert code == 130
+    assert code == 130, err
     assert "Interrupted" in err and "--resume" in err and "Traceback" not in err
     lines = out.read_text().splitlines()
     assert 21 <= len(lines) < 241
@@ -100,8 +102,27 @@ def test_ctrl_c_keeps_what_is_finished(run, tmp_path):
     # Once it is whole, a repetition that is interrupted leaves it so.
     before = out.read_bytes()
     code, err, folder = stop_after(20, out, signal.SIGINT, *WORDS)
-    assert code == 130 and "which stays" in err and folder.exists()
+    assert code == 130, err
+    assert "which stays" in err and folder.exists()
     assert out.read_bytes() == before
+
+
+def test_ctrl_c_waits_for_the_end_of_a_file(monkeypatch, tmp_path):
+    """In the middle of an archive `zipfile` would answer it with a ValueError."""
+
+    def interrupted(*args, write=np.lib.format.write_array, **kwargs):
+        signal.raise_signal(signal.SIGINT)
+        write(*args, **kwargs)
+
+    monkeypatch.setattr(np.lib.format, "write_array", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        packed({"a": np.arange(3.0)})
+    monkeypatch.setattr(os, "replace", lambda *names, rename=os.replace: (
+        signal.raise_signal(signal.SIGINT), rename(*names)
+    ))  # fmt: skip
+    with pytest.raises(KeyboardInterrupt):
+        replace(tmp_path / "a.txt", b"whole")
+    assert [file.read_bytes() for file in tmp_path.iterdir()] == [b"whole"]
 
 
 def test_processes_write_the_same_file(run, tmp_path):
