@@ -10,6 +10,8 @@ a message (what happened, what to try) and a status word, the same for all devic
 Entry points decide whether an outcome is an error: `raise_failure`.
 """
 
+import operator
+from collections.abc import Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
@@ -139,19 +141,27 @@ class HasResult(Protocol):
 Response = TypeVar("Response", bound=HasResult)
 
 
-def finite_if_ok(response: Response) -> Response:
+def finite_if_ok(response: Response, apart: Sequence[str] = ()) -> Response:
     """The response of one point as it leaves a device: `ok` comes with finite numbers only.
 
     What was `ok` with a number that is not finite is `out_of_range`, and all its numbers are NaN, as are their
     derivatives. A response on request that was not requested is None and does not count: None is the one mark
     of "not calculated", NaN that of "no result".
+
+    `apart`: fields with a calculation of their own. One of them that is finite stays, so that who wants nothing else
+    does not pay for the rest (the gripper's closing force: 2.4 times).
     """
     numbers, rest = eqx.partition(response, eqx.is_inexact_array)
     finite = jnp.all(jnp.stack([jnp.all(jnp.isfinite(x)) for x in jax.tree.leaves(numbers)]))
     spoilt = is_ok(response.result) & ~finite
     # A factor: derivatives of what is blanked are NaN in forward and reverse mode.
     shown = jnp.where(spoilt, jnp.nan, 1.0)
+    own = {name: getattr(numbers, name) for name in apart}
     numbers = jax.tree.map(lambda x: x * shown.astype(x.dtype), numbers)
+    for name, value in own.items():
+        if value is not None:
+            blanked = value * jnp.where(jnp.all(jnp.isfinite(value)), 1.0, jnp.nan)
+            numbers = eqx.tree_at(operator.attrgetter(name), numbers, blanked.astype(value.dtype))
     outcome = jnp.where(spoilt, code(RESULTS.out_of_range), code(response.result))
     response = eqx.combine(numbers, rest)
     return eqx.tree_at(lambda r: r.result, response, from_code(outcome))

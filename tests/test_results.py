@@ -1,7 +1,9 @@
 """Status words: complete, explained, usable in loops and batches."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optimistix as optx
 import pytest
 
@@ -9,6 +11,7 @@ from diffmicro.results import (
     RESULTS,
     STATUS_WORDS,
     code,
+    finite_if_ok,
     first_failure,
     from_code,
     is_ok,
@@ -69,3 +72,45 @@ def test_first_failure_is_kept():
     assert first["event_limit", "ok"] == "event_limit"
     assert first["event_limit", "runaway"] == "event_limit"
     assert first["runaway", "event_limit"] == "runaway"
+
+
+class _Answer(eqx.Module):
+    """A response with a field of a calculation of its own."""
+
+    speed: jax.Array
+    closing: jax.Array | None
+    result: RESULTS
+
+
+@pytest.mark.parametrize(
+    "speed, closing, status, shown",
+    [
+        (1.0, 2.0, "ok", (1.0, 2.0)),
+        (np.inf, 2.0, "out_of_range", (np.nan, 2.0)),
+        (1.0, np.inf, "out_of_range", (np.nan, np.nan)),
+        (1.0, None, "ok", (1.0, None)),
+    ],
+)
+def test_what_has_a_calculation_of_its_own_stays_and_the_whole_is_refused(
+    speed, closing, status, shown
+):
+    given = _Answer(
+        jnp.asarray(speed),
+        None if closing is None else jnp.asarray(closing),
+        from_code(code(RESULTS.successful)),
+    )
+    found = finite_if_ok(given, ("closing",))
+    assert word(found.result) == status
+    numbers = [None if x is None else float(x) for x in (found.speed, found.closing)]
+    np.testing.assert_equal(numbers, list(shown))
+
+
+@pytest.mark.parametrize("apart, needed", [((), True), (("closing",), False)])
+def test_what_has_a_calculation_of_its_own_does_not_need_the_rest(apart, needed):
+    """The rest is a sine, which is gone from the program of who wants the field alone."""
+
+    def closing(x):
+        answer = _Answer(jnp.sin(x), x**2, from_code(code(RESULTS.successful)))
+        return finite_if_ok(answer, apart).closing
+
+    assert ("sine" in jax.jit(closing).lower(1.0).compile().as_text()) == needed

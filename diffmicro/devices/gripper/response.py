@@ -214,7 +214,7 @@ def _respond(design, setting, tolerance, *, steps: int, extra: tuple[str, ...]) 
         iterations=found.iterations,
         result=from_code(jnp.where(allowed, outcome, code(RESULTS.out_of_range))),
     )
-    return finite_if_ok(response)
+    return finite_if_ok(response, ON_REQUEST)
 
 
 def _smallest_singular(matrix: Array) -> Array:
