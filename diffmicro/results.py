@@ -148,8 +148,8 @@ def finite_if_ok(response: Response, apart: Sequence[str] = ()) -> Response:
     derivatives. A response on request that was not requested is None and does not count: None is the one mark
     of "not calculated", NaN that of "no result".
 
-    `apart`: fields with a calculation of their own. One of them that is finite stays, so that who wants nothing else
-    does not pay for the rest (the gripper's closing force: 2.4 times).
+    `apart`: fields with a calculation of their own. One of them that is finite stays: who wants nothing else does
+    not pay for the rest (2.4 times, for the gripper's closing force).
     """
     numbers, rest = eqx.partition(response, eqx.is_inexact_array)
     finite = jnp.all(jnp.stack([jnp.all(jnp.isfinite(x)) for x in jax.tree.leaves(numbers)]))

@@ -17,7 +17,6 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.typing import ArrayLike
 from jaxtyping import PyTree
 
 from diffmicro._types import Tree
@@ -44,15 +43,22 @@ class Kernel(NamedTuple):
             )
         )
 
+    def in_some_lane(self, needed: Array) -> Array:
+        """Whether any lane needs something: a condition of `jax.lax.cond` that stays one branch for all lanes.
+
+        With a condition of its own in each lane, `cond` under `vmap` computes both sides in every lane, however
+        rare the need. Derivatives go through the branches as they do with any condition.
+        """
+        return self.everywhere | _in_some_lane(needed)
+
     def where_needed(
         self, needed: Array, compute: Callable[..., Tree], spare: Tree, *operands: PyTree
     ) -> Tree:
-        """`compute(*operands)`, scalars, where `needed`, else `spare`; not computed when no lane needs it.
-
-        `jax.lax.cond` under `vmap` computes both sides in every lane, however rare the need. `compute` may not
-        use traced values that are not operands, and carries no derivative.
-        """
-        return _where_needed(self.everywhere, needed, compute, spare, *operands)
+        """`compute(*operands)` where `needed`, else `spare`; not computed when no lane needs it."""
+        computed = jax.lax.cond(
+            self.in_some_lane(needed), lambda: compute(*operands), lambda: spare
+        )
+        return jax.tree.map(lambda c, s: jnp.where(needed, c, s), computed, spare)
 
 
 def kernel() -> Kernel:
@@ -66,30 +72,11 @@ def kernel() -> Kernel:
     )
 
 
-def _where_needed(
-    everywhere: Array, needed: Array, compute: Callable[..., Tree], spare: Tree, *operands: PyTree
-) -> Tree:
-    @jax.custom_batching.custom_vmap
-    def chosen(everywhere: Array, needed: Array, spare: Tree, operands: tuple) -> Tree:
-        anywhere = everywhere | jnp.any(needed)
-        computed = jax.lax.cond(anywhere, lambda: compute(*operands), lambda: spare)
-        return jax.tree.map(lambda c, s: jnp.where(needed, c, s), computed, spare)
+@jax.custom_batching.custom_vmap
+def _in_some_lane(needed: Array) -> Array:
+    return needed
 
-    @chosen.def_vmap
-    def _lanes(
-        size: int, batched: list, everywhere: Array, needed: Array, spare: Tree, operands: tuple
-    ) -> tuple:
-        def in_lanes(x: ArrayLike, has_lanes: bool) -> Array:
-            x = jnp.asarray(x)
-            return x if has_lanes else jnp.broadcast_to(x, (size, *x.shape))
 
-        needed = in_lanes(needed, batched[1])
-        spare = jax.tree.map(in_lanes, spare, batched[2])
-        axes = jax.tree.map(lambda has_lanes: 0 if has_lanes else None, batched[3])
-        wide = jax.vmap(compute, in_axes=tuple(axes), axis_size=size)
-        # The same for all lanes; it is never data of one.
-        everywhere = jnp.all(everywhere)
-        result = _where_needed(everywhere, needed, wide, spare, *operands)
-        return result, jax.tree.map(lambda _: True, result)
-
-    return chosen(everywhere, needed, spare, operands)
+@_in_some_lane.def_vmap
+def _for_all_lanes(size: int, batched: Sequence[bool], needed: Array) -> tuple[Array, bool]:
+    return _in_some_lane(jnp.any(needed, axis=0)), False

@@ -24,6 +24,8 @@ from jax import Array
 from jax.typing import DTypeLike
 from jaxtyping import Float
 
+from diffmicro.mechanics.dots import dots
+
 
 class Springs(eqx.Module):
     """One contact as springs. All contacts in one go: the same with leading axes.
@@ -63,23 +65,18 @@ class Springs(eqx.Module):
     def force(self, deflections: Array, rate: Array) -> Array:
         """Tangential force of the contact."""
         del rate
-        # a dot product is added up in many parts at once; a plain sum is not
-        return jnp.einsum("...i,...i->...", self.stiffness, deflections)
+        (force,) = dots(self.stiffness, (deflections,))
+        return force
 
-    def mean_force(self, deflections: Array, change: Array) -> Array:
-        """Mean force over a monotone change of the displacement, exactly, also where springs begin to slide.
+    def force_and_mean(self, before: Array, after: Array, change: Array) -> tuple[Array, Array]:
+        """Force after a monotone change of the displacement, and its mean over the way, for equal coefficients.
 
-        A spring that follows for a share p of the way, from z_0 to z, has the mean z - p (z - z_0)/2. For equal
-        coefficients of friction only.
+        The mean is exact also where springs begin to slide: one that follows for a share p of the way, from z_0 to
+        z, has the mean z - p (z - z_0)/2, and p is (z - z_0)/change.
         """
-        moved = deflections + change[..., None]
-        held = _clipped(moved, self.limits)
-        slides = held != moved
-        followed = held - deflections
-        # one division for all springs
-        per_way = (1 / jnp.where(change == 0, 1.0, change))[..., None]
-        share = jnp.where(slides, followed * per_way, 1.0)
-        return jnp.einsum("...i,...i->...", self.stiffness, held - share * followed / 2)
+        followed = after - before
+        force, lack = dots(self.stiffness, (after, followed * followed))
+        return force, force - lack / (2 * jnp.where(change == 0, 1.0, change))
 
     def overflowed(self, deflections: Array) -> Array:
         """Whether memory ran out: springs have all that they need."""

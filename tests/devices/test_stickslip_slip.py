@@ -89,7 +89,7 @@ def test_mean_force_of_springs_that_begin_to_slide():
     begin = law.move(law.rest(), jnp.asarray([0.8, -0.5]), jnp.zeros(2))
 
     def mean(change):
-        return law.mean_force(begin, change)
+        return law.force_and_mean(begin, law.move(begin, change[None], change[None]), change)[1]
 
     for change in (0.9, -0.9, 0.0):
         ways = change * (np.arange(20000) + 0.5) / 20000

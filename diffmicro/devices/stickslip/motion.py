@@ -37,7 +37,9 @@ from diffmicro.devices.stickslip.slip import (
     select,
     turning,
 )
+from diffmicro.dynamics.kernel import Kernel, kernel
 from diffmicro.mechanics.rolling import RollingSprings
+from diffmicro.mechanics.tangential import press
 
 Seen = TypeVar("Seen")
 
@@ -120,9 +122,10 @@ class Motion(eqx.Module):
         h = self.drive.durations
         ends = jnp.arange(h.shape[0]) == self.drive.slow - 1
         exact = oscillator(1 + self.sensor, self.damping, h)
+        kern = kernel()
 
         def advance(run: Run, given: tuple) -> tuple[Run, Seen]:
-            run = self._step(run, place, *given)
+            run = self._step(run, place, kern, *given)
             return run, look(run)
 
         moves = self.drive.moves[:, 0], self.drive.moves[:, 1]
@@ -144,7 +147,8 @@ class Motion(eqx.Module):
         return run._replace(forces=forces, hold=run.hold + fell[0] + fell[1])
 
     def _step(
-        self, run: "Run", place: Scalar, h: Scalar, moves: Pair, exact: Oscillator, starts: Array, ends: Array
+        self, run: "Run", place: Scalar, kern: Kernel,
+        h: Scalar, moves: Pair, exact: Oscillator, starts: Array, ends: Array,
     ) -> "Run":  # fmt: skip
         """One time step in which the drive moves by `moves`."""
         carried = self.share[0] * moves[0] + self.share[1] * moves[1]
@@ -165,14 +169,15 @@ class Motion(eqx.Module):
         x, v = lead(run.hold + carried + ahead)
         x, v = x + exact.position_bends[0] * bent, v + exact.velocity_bends[0] * bent
         ways = run.ways[0] + moves[0], run.ways[1] + moves[1]
-        laws = [_there(law, way) for law, way in zip(self.laws, ways, strict=True)]
+        there = [_there(*given) for given in zip(self.laws, run.contacts, ways, strict=True)]
         groups = []
-        for law, share, contact, move, force, past in zip(
-            laws, self.share, run.contacts, moves, run.forces, pasts, strict=True
+        for (law, contact), share, move, force, past in zip(
+            there, self.share, moves, run.forces, pasts, strict=True
         ):
             rates = run.velocity - move / h, v - move / h
             change = x - run.position - run.lag - move
-            groups.append(led(law, share, contact, force, past, (change, *rates, h), exact))
+            way = change, *rates, h
+            groups.append(led(law, share, contact, force, past, way, exact, kern))
         contacts, forces, slips, position_bends, velocity_bends = zip(*groups, strict=True)
         pull = self.share[0] * forces[0] + self.share[1] * forces[1]
         hold = x - pull - self.sensor * place
@@ -207,9 +212,14 @@ class Motion(eqx.Module):
         )
 
 
-def _there(law: ContactLaw | RollingSprings, way: Scalar) -> ContactLaw:
-    """The law where the drive has got to: a contact that rolls has other springs in it."""
-    return law.at(way) if isinstance(law, RollingSprings) else law
+def _there(
+    law: ContactLaw | RollingSprings, contact: PyTree, way: Scalar
+) -> tuple[ContactLaw, PyTree]:
+    """Law and contacts where the drive has got to: of a contact that rolls, springs have come and gone."""
+    if not isinstance(law, RollingSprings):
+        return law, contact
+    springs = law.at(way)
+    return springs, press(contact, springs.limits)
 
 
 TINY = 1e-30

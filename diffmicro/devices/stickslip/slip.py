@@ -16,6 +16,7 @@ from jaxtyping import PyTree
 
 from diffmicro._types import Scalar, Tree
 from diffmicro.devices.stickslip.oscillator import Oscillator
+from diffmicro.dynamics.kernel import Kernel
 from diffmicro.mechanics.masing import Masing
 from diffmicro.mechanics.presliding import SingleState
 from diffmicro.mechanics.rolling import RollingSprings
@@ -62,19 +63,25 @@ def led(
     past: Past,
     path: tuple[Scalar, Scalar, Scalar, Scalar],
     exact: Oscillator,
+    kern: Kernel,
 ) -> Led:
     """Contacts led along a path: its way, rates at both ends, time. `share`: of the group in the stiffness."""
     change, before, after, h = path
     reverses, instant, vertex = turning(*path)
-    # each part of the way at its middle rate
-    contact = law.move(contact, vertex[None], before[None] / 2)
-    there = law.force(contact, jnp.zeros_like(before))
-    rest, mean = change - vertex, None
-    if isinstance(law, Springs) and law.dynamic is None:
-        mean = law.mean_force(contact, rest)
+    # Each part of the way is gone at its middle rate. Few steps have a reversal; the others do without its cost.
+    contact, there = jax.lax.cond(
+        kern.in_some_lane(reverses),
+        lambda contact: _moved(law, contact, vertex, before / 2, jnp.zeros_like(before)),
+        lambda contact: (contact, jnp.zeros_like(before)),
+        contact,
+    )
+    rest, begun = change - vertex, contact
     middle = jnp.where(reverses, 0.0, before) / 2 + after / 2
-    contact = law.move(contact, rest[None], middle[None])
-    now = law.force(contact, after)
+    if isinstance(law, Springs) and law.dynamic is None:
+        contact = law.move(contact, rest[None], middle[None])
+        now, mean = law.force_and_mean(begun, contact, rest)
+    else:
+        (contact, now), mean = _moved(law, contact, rest, middle, after), None
     slid = share * (change - now + force)
     turned = jnp.where(reverses, share * (vertex - there + force), 0)
     bends = fitted(past, slid, h)
@@ -94,6 +101,14 @@ def led(
         jnp.where(reverses, h**2 * halves[0], smooth[0]),
         jnp.where(reverses, h * halves[1], smooth[1]),
     )
+
+
+def _moved(
+    law: ContactLaw, contact: PyTree, way: Scalar, middle: Scalar, after: Scalar
+) -> tuple[PyTree, Scalar]:
+    """The contacts after a monotone way at a middle rate, and their force at the rate behind it."""
+    contact = law.move(contact, way[None], middle[None])
+    return contact, law.force(contact, after)
 
 
 def select(condition: Array, yes: Tree, no: Tree) -> Tree:
