@@ -16,7 +16,7 @@ import pickle
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -47,26 +47,47 @@ def call(
 ) -> Tree:
     """`function(*given)`, compiled with XLA's `options`.
 
-    name: whatever decides what the function is, beside this package's source; None: nothing is kept.
+    name: whatever decides what the function is, beside this package's source; None: nothing is kept on disk.
     """
     programs = _programs.in_use()
-    options = dict(options)
     if programs is None or name is None or _watched():
-        return jax.jit(function, compiler_options=options)(*given)
+        return _jitted(function, tuple(options.items()))(*given)
     leaves, tree = jax.tree.flatten(given)
     leaves = [jnp.asarray(leaf) for leaf in leaves]
-    key = _key(f"{name} {options} {tree} {[jax.typeof(leaf) for leaf in leaves]}")
-    found = _loaded(programs.get(key))
+    key = _key(f"{name} {dict(options)} {tree} {[jax.typeof(leaf) for leaf in leaves]}")
+    found = _READY.get(key) or _loaded(programs.get(key))
     if found is not None:
         executable, shape = found
         # A part that is missing in what was loaded shows when it runs: then it is compiled again.
         with suppress(jax.errors.JaxRuntimeError):
             values = jax.block_until_ready(executable(*leaves))
+            _keep_ready(key, found)
             return jax.tree.unflatten(jax.tree.structure(shape), values)
     with programs.set_aside():
-        executable, shape, lapack = _compiled(function, leaves, tree, options)
+        executable, shape, lapack = _compiled(function, leaves, tree, dict(options))
     programs.put(key, _stored(executable, shape, lapack))
+    _keep_ready(key, (executable, shape))
     return jax.tree.unflatten(jax.tree.structure(shape), executable(*leaves))
+
+
+_READY: dict[str, tuple[Compiled, PyTree]] = {}
+"""What this process has run, by key, the latest behind."""
+
+MOST_READY = 64
+"""How many executables a process holds."""
+
+
+def _keep_ready(key: str, found: tuple[Compiled, PyTree]) -> None:
+    _READY.pop(key, None)
+    _READY[key] = found
+    if len(_READY) > MOST_READY:
+        del _READY[next(iter(_READY))]
+
+
+@lru_cache(MOST_READY)
+def _jitted(function: Callable, options: tuple) -> Callable:
+    """Compiled once in a process, as long as the function is the same."""
+    return jax.jit(function, compiler_options=dict(options))
 
 
 def _watched() -> bool:

@@ -48,8 +48,11 @@ def traced():
     return function, times
 
 
-def call(function, point=None, name: str | None = "toy", options=OPTIONS):
+def call(function, point=None, name: str | None = "toy", options=OPTIONS, anew=True):
+    """anew: as if in another process, where all that was run before is on disk."""
     point = Point(jnp.asarray(3.0)) if point is None else point
+    if anew:
+        _executables._READY.clear()
     found, nothing = _executables.call(function, (point,), options, name)
     assert nothing is None
     return found
@@ -61,6 +64,40 @@ def test_a_kept_calculation_is_not_traced_again(programs, traced):
     again = call(function)
     assert again.x == 9.0 and again.law == "square" and len(times) == 1
     assert call(function, Point(jnp.asarray(5.0))).x == 25.0 and len(times) == 1
+
+
+def test_one_process_loads_it_once(programs, traced, monkeypatch):
+    function, times = traced
+    call(function)
+    monkeypatch.setattr(programs, "get", lambda key: pytest.fail("looked on the disk"))
+    found = [call(function, Point(jnp.asarray(x)), anew=False).x for x in (4.0, 5.0)]
+    assert found == [16.0, 25.0] and len(times) == 1
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_points_one_after_the_other_are_compiled_once(programs, kept, monkeypatch):
+    """In one process, also where nothing is kept on disk."""
+    from diffmicro.command.evaluation import answer_point
+
+    if not kept:
+        monkeypatch.setattr(_programs, "in_use", lambda: None)
+    request = Request(device("tribometer"), ("sliding_velocity",))
+    answer_point(request, {"drag_ratio": 0.7})
+    compiled = []
+
+    def listen(event, duration_secs, **_):
+        if event == "/jax/core/compile/backend_compile_duration":
+            compiled.append(duration_secs)
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    try:
+        found = {
+            answer_point(request, {"drag_ratio": r}).response["sliding_velocity"]
+            for r in (0.8, 0.9)
+        }
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listen)
+    assert len(found) == 2 and not compiled
 
 
 @pytest.mark.parametrize(
@@ -196,5 +233,6 @@ def test_the_kept_answer_is_the_same(programs):
         device("tribometer"), ("sliding_velocity",), ("frequency",), ("sliding_velocity",)
     )
     first = answer_point(request, {})
+    _executables._READY.clear()
     assert answer_point(request, {}) == first and first.status == "ok"
     assert np.isfinite(first.grad["sliding_velocity"]["frequency"])

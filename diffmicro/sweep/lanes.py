@@ -120,7 +120,8 @@ def calculate_one(
     for numerics in (lone, {}) if lone else ({},):
         known = name and f"{name} {numerics}"
         options = HASTY if hasty else {}
-        output = _on_host(_executables.call(build(**numerics), only, options, known))
+        function = _made(build, tuple(numerics.items()))
+        output = _on_host(_executables.call(function, only, options, known))
         if words(result_of(output)).item() not in FAILURES:
             break
     return Piece(batch.lanes, jax.tree.map(lambda x: x[None], output))
@@ -137,15 +138,21 @@ def lane_function(respond: Callable, **fixed: Value) -> Build:
 
 
 @cache
+def _made(build: Callable, numerics: tuple[tuple[str, Value], ...]) -> Callable:
+    """`build(**numerics)`, one function in a process, so that it is compiled once."""
+    return build(**dict(numerics))
+
+
+@cache
 def compiled(build: Callable, numerics: tuple[tuple[str, Value], ...] = ()) -> Callable:
     """`build(**numerics)`, compiled once in a process."""
-    return jax.jit(build(**dict(numerics)))
+    return jax.jit(_made(build, numerics))
 
 
 @cache
 def compiled_batch(build: Callable, numerics: tuple[tuple[str, Value], ...] = ()) -> Callable:
     """`build(**numerics)` on a batch, compiled once in a process; see `patient`."""
-    return jax.jit(patient(build(**dict(numerics))))
+    return jax.jit(patient(_made(build, numerics)))
 
 
 def _loop(build: Callable, batch: Batch, lanes: np.ndarray) -> Iterator[Piece]:
