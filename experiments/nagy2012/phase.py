@@ -142,7 +142,7 @@ def figure11() -> Outcome:
             _portrait(axes, free, "0.5", "no clamp")
             _portrait(axes, clamped[1], "tab:red", "clamp at +pi/2")
             _portrait(axes, clamped[-1], "tab:blue", "clamp at -pi/2")
-        near.set(xlim=(14, 26), ylim=(-50, 50), title="clamped, enlarged")
+        near.set(xlim=(14, 26), ylim=(-60, 60), title="clamped, enlarged")
         figure.legend(
             *whole.get_legend_handles_labels(), fontsize=8, loc="outside upper center", ncols=3
         )
@@ -189,15 +189,18 @@ def _portrait(axes: Axes, found: Orbit, color: str, label: str | None = None) ->
     gap, speed = 1e6 * found.gap, 1e3 * found.body_speed
     axes.plot(np.append(gap, gap[0]), np.append(speed, speed[0]), color=color, label=label)
     axes.plot(gap[0], speed[0], "o", color=color, markersize=4)
-    at = len(gap) // 3
+    # Which way it goes, at the top, where the curve is far from the frame's sides.
+    top = int(np.argmax(speed))
+    ahead, behind = (top + 4) % len(gap), top - 4
     axes.annotate(
         "",
-        (gap[at + 8], speed[at + 8]),
-        (gap[at], speed[at]),
+        (gap[ahead], speed[ahead]),
+        (gap[behind], speed[behind]),
         arrowprops=dict(arrowstyle="->", color=color),
     )
     axes.axhline(0, color="0.7", linestyle=":", linewidth=0.8)
     axes.axvline(20, color="0.7", linestyle=":", linewidth=0.8)
+    axes.margins(0.1)
     axes.set_xlabel("gap [um]")
     axes.set_ylabel("body velocity [mm/s]")
 
