@@ -37,6 +37,11 @@ def evolve(run: Run, rng: np.random.Generator, *, tolerance: float = 1e-6) -> Ou
             "The method cma needs the package cma. Install it (pip install cma), or choose another."
         ) from None
     problem = run.problem
+    if len(problem.variables) == 1:
+        raise ValueError(
+            "The method cma needs two variables at least: the package cma does not support one. Choose climb, "
+            "or free another parameter."
+        )
     seed = int(rng.integers(1, 2**31))
     options = {"bounds": [0, 1], "seed": seed, "verbose": -9, "tolx": tolerance}
     try:

@@ -178,6 +178,8 @@ def _chosen(run: Run) -> tuple[str, str]:
         why = f"{refused} of {len(samples)} gradients were refused"
         if run.budget - run.used < GENERATIONS * n:
             return "climb", f"climb, as {why} and the budget is too small for CMA-ES: "
+        if n == 1:
+            return "climb", f"climb, as {why} and CMA-ES needs two variables: "
         if find_spec("cma"):
             return "cma", f"cma, as {why}: "
         return "climb", f"climb, as {why} and the package cma is not installed: "

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -202,17 +203,32 @@ class _Points:
             response = point.device.respond(
                 *point.at(x), **point.device.asking_for(responses, quick)
             )
-            chosen = as_arrays(point.at(x))
             for r in responses:
                 key = margin_key(r)
                 found[point.name(r)] = (
                     getattr(response, r)
                     if key is None
-                    else jnp.asarray(_margin(point, chosen, key, (), response, self.numerics).value)
+                    else self._margin_alone(point, as_arrays(point.at(x)), key, response)
                 )
             good.append(_usable(response))
         stacked = self.combine(found)
         return stacked, jnp.all(jnp.stack(good)) & jnp.all(jnp.isfinite(stacked))
+
+    def _margin_alone(
+        self, point: Point, chosen: tuple[Fields, Fields], key: str, response: PyTree
+    ) -> Array:
+        """The margin without derivatives, also within a compiled program: it calls the host, lane by lane."""
+
+        def on_host(chosen: tuple[Fields, Fields], response: PyTree) -> Array:
+            return jnp.asarray(_margin(point, chosen, key, (), response, self.numerics).value)
+
+        return eqx.filter_pure_callback(
+            on_host,
+            chosen,
+            response,
+            result_shape_dtypes=jax.ShapeDtypeStruct((), float),
+            vmap_method="sequential",
+        )
 
     def finish(self, x: dict[str, float]) -> Finished:
         """A design as it is reported."""

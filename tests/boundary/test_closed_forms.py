@@ -11,7 +11,13 @@ from diffmicro import boundaries, hybrid, margin, margin_of, parameter
 from diffmicro.boundary.chart import Kind, chart
 from diffmicro.boundary.find import span
 from diffmicro.boundary.orbit import boundary_of, settled
-from diffmicro.design import Constraint, Objective, device_problem, optimize_design
+from diffmicro.design import (
+    Constraint,
+    Objective,
+    device_problem,
+    optimize_design,
+    random_search,
+)
 from diffmicro.dynamics.boundaries import walk
 from diffmicro.parameters import as_arrays
 from tests.hybrid.robots import BALL, BLOCK, Ball, Block, Setting
@@ -193,6 +199,28 @@ def test_margin_as_a_constraint():
     assert result.status == "ok"
     assert result.variables["amplitude"] == pytest.approx(force / 1.05, rel=1e-5)
     assert result.optimized.response["margin(amplitude)"] == pytest.approx(0.05, rel=1e-4)
+
+
+def test_margin_as_a_constraint_without_gradients():
+    """Random designs and CMA-ES have values from one compiled program: its margins are found on the host.
+
+    A probe under a drag stalls below a drag ratio of 1 - force ratio, and runs away above 1.
+    """
+    problem = device_problem(
+        "tribometer",
+        {"drag_ratio": (0.6, 0.98), "force_ratio": (0.45, 0.6)},
+        Objective("sliding_velocity"),
+        [Constraint(margin("drag_ratio"), ">=", 0.1)],
+    )
+    drawn = random_search(problem, 16, progress=False)
+    assert drawn.design and drawn.design["drag_ratio"] <= 1 / 1.1
+    assert drawn.feasible < 16
+    result = optimize_design(problem, method="cma", budget=40, progress=False)
+    assert result.status != "not_converged"
+    found, x = result.optimized.response, result.variables
+    left = min(1 - x["drag_ratio"], x["drag_ratio"] - (1 - x["force_ratio"])) / x["drag_ratio"]
+    assert found["margin(drag_ratio)"] == pytest.approx(left, rel=1e-6) and left >= 0.1
+    assert found["sliding_velocity"] > 1.1 * result.published.response["sliding_velocity"]
 
 
 def test_map_of_an_oscillator():

@@ -203,6 +203,22 @@ def test_the_method_follows_from_the_certificates_and_is_told(verdict, method, w
     assert result.variables["x"] == pytest.approx(2.0, abs=1e-2)
 
 
+def test_one_variable_is_not_for_cma():
+    """The package does not support it: it ended with its own error in the middle of the run."""
+    problem = function_problem(
+        lambda at: {"loss": (at["x"] - 2.0) ** 2}, XY[:1], Objective("loss", "minimize")
+    )
+    with pytest.raises(ValueError, match="two variables at least.*Choose climb"):
+        optimize_design(problem, method="cma", progress=False)
+    refused = replace(
+        problem,
+        evaluate=lambda at: (*problem.evaluate(at)[:3], jnp.asarray(VERDICTS.index("refused"))),
+    )
+    result = optimize_design(refused, budget=600, progress=False)
+    assert result.method == "climb" and "CMA-ES needs two variables" in result.reason
+    assert result.variables["x"] == pytest.approx(2.0, abs=1e-2)
+
+
 def test_unknown_methods_and_small_budgets_are_refused():
     problem = function_problem(quadratic, XY, Objective("loss", "minimize"))
     with pytest.raises(ValueError, match="is not one of auto, sqp"):
