@@ -134,7 +134,7 @@ def respond(
 ) -> Response:
     """The equilibrium that is reached from rest as the loads grow.
 
-    `steps`: Taylor segments of each exact arc, 12. `tolerance`: last Newton correction, in radii and radians,
+    `steps`: Taylor segments of each exact arc, 32. `tolerance`: last Newton correction, in radii and radians,
     which leaves an error of its square. `extra`: responses of `ON_REQUEST` that are wanted. `throw`: raise
     an error when there is no result, where values are known (not inside transformations).
     """
