@@ -113,4 +113,5 @@ def test_what_has_a_calculation_of_its_own_does_not_need_the_rest(apart, needed)
         answer = _Answer(jnp.sin(x), x**2, from_code(code(RESULTS.successful)))
         return finite_if_ok(answer, apart).closing
 
-    assert ("sine" in jax.jit(closing).lower(1.0).compile().as_text()) == needed
+    program = jax.jit(closing).lower(1.0).compile().as_text()
+    assert program and ("sine" in program) == needed

@@ -47,6 +47,7 @@ def chained(
             diffrax.ODETerm(field), diffrax.Tsit5(), clock, end, first, y, args=mode, event=event,
             stepsize_controller=control, adjoint=diffrax.ForwardMode(), max_steps=100_000,
         )  # fmt: skip
+        assert solved.ts is not None and solved.ys is not None
         clock, y = solved.ts[-1], solved.ys[-1]
         reached = clock >= end
         kicked = after(clock, y, mode)
