@@ -17,6 +17,7 @@ from types import ModuleType
 import jax
 
 from diffmicro._extras import Foreign, package
+from diffmicro._programs import in_use
 from diffmicro.sweep.chunks import Arrays
 from diffmicro.sweep.plan import Chunk, Work, environment
 from diffmicro.sweep.remote import THREADS, ClusterError, calculate_parcel, parcel_of
@@ -62,7 +63,7 @@ def spread(
     ready = [chunk for chunk in chunks if chunk.after is None or chunk.after in states]
     if not ready:
         return
-    same = environment(), bool(jax.config.read("jax_enable_x64"))
+    same = environment(), bool(jax.config.read("jax_enable_x64")), in_use() is not None
     underway: dict[Foreign, Chunk] = {}
     with _connected(min(workers, len(ready)), cluster) as client:
         while ready or underway:

@@ -19,6 +19,7 @@ from jaxtyping import PyTree
 
 from diffmicro._configure import configure, has_started
 from diffmicro._json import Json
+from diffmicro._programs import keep_programs
 from diffmicro._types import Tree
 from diffmicro.devices import device, reference_of
 from diffmicro.parameters import Fields
@@ -52,13 +53,18 @@ def parcel_of(
     return pickle.dumps((place, asked, fields, load.width, stacked, before))
 
 
-def calculate_parcel(parcel: bytes, there: Mapping[str, Json], double: bool) -> Arrays:
-    """The arrays of a chunk. there: `environment` of the sender; double: whether it calculates in 64 bits."""
+def calculate_parcel(
+    parcel: bytes, there: Mapping[str, Json], double: bool, keep: bool = False
+) -> Arrays:
+    """The arrays of a chunk. there: `environment` of the sender; double: whether it calculates in 64 bits; keep:
+    whether it keeps compiled programs, in which case this process does, in the cache folder of its own user."""
     with _STARTING:
         if not has_started():
             os.environ[THREADS] = "1"
             os.environ["XLA_FLAGS"] = there["XLA_FLAGS"]
             configure()
+            if keep:
+                keep_programs()
         jax.config.update("jax_enable_x64", double)
     different = differences(environment(), there)
     if different:

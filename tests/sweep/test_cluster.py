@@ -9,6 +9,7 @@ import pytest
 from distributed import LocalCluster
 from typer.testing import CliRunner
 
+from diffmicro._programs import VARIABLE
 from diffmicro.command.app import app
 from diffmicro.devices import device
 from diffmicro.sweep import Store, Table, WorkerDied, cluster, join, sweep
@@ -166,6 +167,18 @@ def test_a_parcel_holds_all_that_a_chunk_needs(carry):
         expected = work.calculate(chunk, arrays)
         assert all(found[name].tobytes() == expected[name].tobytes() for name in expected)
         arrays = found if carry == "up" else None
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_workers_keep_programs_where_this_process_does(keeps, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "in_use", lambda: tmp_path if keeps else None)
+    folder = tmp_path / "programs"
+    with LocalCluster(
+        n_workers=1, dashboard_address="127.0.0.1:0", memory_limit=0, env={VARIABLE: str(folder)}
+    ) as found:
+        address = str(found.scheduler_address)  # pyright: ignore[reportAttributeAccessIssue]
+        list(sweep(TOY, {"drive": np.linspace(0.0, 1.0, 5)}, cluster=address))
+    assert folder.exists() == keeps and bool(list(tmp_path.glob("programs/*"))) == keeps
 
 
 def test_no_process_outlives_a_sweep_that_is_given_up():
