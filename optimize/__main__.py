@@ -17,6 +17,7 @@ from diffmicro.command.codes import OF_SEARCH, Code
 from diffmicro.command.surrounding import surroundings_of, surroundings_text
 from diffmicro.design import run_study, summary
 from diffmicro.design.run import FolderRefused
+from diffmicro.design.shown import in_units
 from optimize import COMPARED, PROGRAMS, STUDIES
 
 WIDTH = 140
@@ -66,8 +67,10 @@ def main(arguments: list[str] | None = None) -> int:
                 module.STUDY, options.seed, out, resume=options.resume, around=surroundings_of
             )
             around = found.get("surroundings")
+            lines = surroundings_text(around) if around else []
+            problem = module.STUDY.problem()
             shown = "\n".join(
-                [summary(module.STUDY, found), *(surroundings_text(around) if around else ())]
+                [summary(module.STUDY, found), *(in_units(problem, line) for line in lines)]
             )
     except FolderRefused as complaint:
         parser.error(str(complaint))

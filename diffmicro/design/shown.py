@@ -1,9 +1,11 @@
 """Values, limits and prices of a device in units that read well: `20 um`, `velocity >= 20 mm/s`, `5 %`."""
 
 import re
+from collections.abc import Sequence
 
 from diffmicro._device import Device
 from diffmicro.boundary.margin import margin_key
+from diffmicro.design.problem import Problem
 from diffmicro.parameters import Value
 from diffmicro.shapes.features import NAMED
 from diffmicro.units import readable
@@ -35,7 +37,37 @@ def show(device: Device, name: str, value: Value, digits: int = 5) -> str:
 
 def with_units(device: Device, text: str) -> str:
     """A text whose limits have their bounds in units: `misses velocity >= 20 mm/s`."""
-    return LIMIT.sub(lambda at: f"{at[1]} {at[2]} {show(device, at[1], float(at[3]))}", text)
+    return _with_units_of([device], text)
+
+
+def in_units(problem: Problem, text: str) -> str:
+    """The same by the devices of a problem; of one about no device the text as it is."""
+    return _with_units_of(_devices(problem), text)
+
+
+def unit_in(problem: Problem, name: str) -> str:
+    """SI unit of a response of a problem, which may bear the label of its operating point."""
+    units = (unit_of(device, name.rpartition(".")[2]) for device in _devices(problem))
+    return next((unit for unit in units if unit != "-"), "-")
+
+
+def said_of(problem: Problem, name: str, value: float, digits: int = 4) -> str:
+    """A value of a response of a problem."""
+    if margin_key(name.rpartition(".")[2]) is not None:
+        return f"{100 * value:.{digits}g} %"
+    return readable(value, unit_in(problem, name), digits)
+
+
+def _devices(problem: Problem) -> list[Device]:
+    return [place.device for place in problem.places(problem.named(problem.start))]
+
+
+def _with_units_of(devices: Sequence[Device], text: str) -> str:
+    def said(at: re.Match) -> str:
+        knowing = next((d for d in devices if unit_of(d, at[1]) != "-"), devices[0])
+        return f"{at[1]} {at[2]} {show(knowing, at[1], float(at[3]))}"
+
+    return LIMIT.sub(said, text) if devices else text
 
 
 def per(unit: str, below: str) -> str:

@@ -12,6 +12,7 @@ from diffmicro.design.loop import optimize_design
 from diffmicro.design.problem import Problem
 from diffmicro.design.result import Result
 from diffmicro.design.search import random_search
+from diffmicro.design.shown import in_units, per, said_of, unit_in
 from diffmicro.parameters import Value
 
 SHOWN = 3
@@ -83,14 +84,13 @@ def summary(study: Study, found: Mapping[str, Json]) -> str:
     ):
         values = [side["response"][name] for side in sides]
         rows.append(_row(name, values, study.show.get(name, (1.0, ""))))
-    for name, constraint in found["constraints"].items():
-        price = constraint.get("multiplier")
-        left = "unknown" if constraint["slack"] is None else f"{constraint['slack']:.4g}"
-        bound = "binds" if constraint["binds"] else f"slack {left}"
-        cost = f", multiplier {price:.4g}" if price is not None and constraint["binds"] else ""
-        rows.append(f"constraint {name}: {bound}{cost}")
+    problem = study.problem()
+    rows += [
+        _limit(problem, name, found["objective"], known)
+        for name, known in found["constraints"].items()
+    ]
     certificate = found["certificate"]
-    rows.append(f"{found['status']}: {found['reason']}")
+    rows.append(f"{found['status']}: {in_units(problem, found['reason'])}")
     if certificate:
         rows.append(f"gradient there: {certificate['verdict']}; {certificate['reason']}")
     factor, unit = study.show.get(found["objective"], (1.0, ""))
@@ -109,6 +109,21 @@ def summary(study: Study, found: Mapping[str, Json]) -> str:
     if "figure" in found:
         rows.append(f"figure: {found['figure']}")
     return "\n".join(rows)
+
+
+def _limit(problem: Problem, name: str, objective: str, known: Mapping[str, Json]) -> str:
+    """What a constraint leaves, or that it binds and at what price."""
+    text = f"constraint {in_units(problem, name)}: "
+    if not known["binds"]:
+        slack = known["slack"]
+        return (
+            text + f"slack {'unknown' if slack is None else said_of(problem, known['of'], slack)}"
+        )
+    price = known.get("multiplier")
+    if price is None:
+        return text + "binds"
+    units = [unit_in(problem, of) for of in (objective, known["of"])]
+    return text + f"binds, multiplier {price:.4g} {per(*units)}".removesuffix(" 1")
 
 
 def _row(name: str, values: list[float], shown: tuple[float, str]) -> str:

@@ -15,6 +15,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from diffmicro.design.result import Result
+from diffmicro.design.shown import in_units
+from diffmicro.plot.searches import draw_objective, draw_room, limits_of, rows_of
 
 BEFORE, AFTER = "#7a7a7a", "#c44e00"
 FRAGILE = "#b00020"
@@ -38,17 +40,11 @@ def before_after(result: Result, panels: list[Panel], path: Path, factor: float,
     axes = list(figure.subplot_mosaic("AAABBCC;AAABBDD").values())
     for axis, panel in zip(axes[:2], panels, strict=True):
         _draw(axis, panel, unit)
-    steps = [step.evaluations for step in result.history]
-    gains = [factor * result.problem.objective.shown(step.objective) for step in result.history]
-    axes[2].step(steps, gains, AFTER, where="post")
+    rows, limits = rows_of(result), limits_of(result)
+    draw_objective(axes[2], rows, result.problem.objective.response, factor, unit, limits)
+    axes[2].set(xlabel="", title=f"search: {result.status}")
     optima(axes[2], result, factor)
-    axes[2].set(ylabel=f"best lane [{unit}]", title=f"search: {result.status}")
-    for name, known in result.constraints.items():
-        bound = abs(known["bound"]) or 1.0
-        slacks = [step.constraints[name] / bound for step in result.history]
-        axes[3].step(steps, slacks, where="post", label=name)
-    axes[3].axhline(0, color="black", linewidth=0.8)
-    axes[3].set(xlabel="evaluations", ylabel="slack / bound [-]")
+    draw_room(axes[3], rows, limits, {name: in_units(result.problem, name) for name in limits})
     axes[3].legend(frameon=False, fontsize=8)
     mark_fragile(figure, result)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -61,7 +57,8 @@ def mark_fragile(figure: Figure, result: Result) -> None:
     reasons = (result.surroundings or {}).get("fragile", ())
     if reasons:
         more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-        text = textwrap.fill(f"fragile: {reasons[0]}{more}", 150)
+        why = in_units(result.problem, reasons[0])
+        text = textwrap.fill(f"fragile: {why}{more}", 150)
         figure.supxlabel(text, color=FRAGILE, fontsize=9)
 
 
@@ -72,8 +69,8 @@ def optima(axis: Axes, result: Result, factor: float) -> None:
     for optimum in result.optima[:SHOWN]:
         axis.axhline(factor * optimum["objective"], color="black", linewidth=0.7, linestyle=":")
     shown = min(SHOWN, len(result.optima))
-    (line,) = axis.plot([], [], "k:", linewidth=0.7)
-    axis.legend([line], [f"best {shown} of {len(result.optima)} optima"], frameon=False, fontsize=8)
+    axis.plot([], [], "k:", linewidth=0.7, label=f"best {shown} of {len(result.optima)} optima")
+    axis.legend(frameon=False, fontsize=8)
 
 
 def _draw(axis: Axes, panel: Panel, unit: str) -> None:

@@ -19,7 +19,8 @@ from diffmicro.design import Result
 from diffmicro.devices import gripper
 from diffmicro.devices.gripper import lumped
 from diffmicro.parameters import Value
-from diffmicro.plot.design import AFTER, mark_fragile, optima
+from diffmicro.plot.design import mark_fragile, optima
+from diffmicro.plot.searches import draw_objective, limits_of, rows_of
 from diffmicro.plot.stage import GREEN, INK, scale_bar
 
 MM, UN = 1e3, 1e6
@@ -203,11 +204,10 @@ def before_after(result: Result, path: Path, driven_by: str, factor: float, unit
         states = gripper.simulate(design, setting, forces=np.linspace(0.0, last, 21))
         workspace(axes, design, states, mirror=True)
         axes.set_title(f"{name}, {UN * last:.1f} uN")
-    steps = [step.evaluations for step in result.history]
-    shown = [factor * abs(step.objective) for step in result.history]
-    grid[2].step(steps, shown, AFTER, where="post")
+    objective, limits = result.problem.objective.response, limits_of(result)
+    draw_objective(grid[2], rows_of(result), objective, factor, unit, limits)
+    grid[2].set(title=f"search: {result.status}")
     optima(grid[2], result, factor)
-    grid[2].set(xlabel="evaluations", ylabel=f"best objective [{unit}]", title="search")
     mark_fragile(drawing, result)
     path.parent.mkdir(parents=True, exist_ok=True)
     drawing.savefig(path, dpi=130)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from diffmicro._device import Device
 from diffmicro._json import Json
+from diffmicro.design.problem import FEASIBLE
 from diffmicro.design.shown import show, with_units
 from diffmicro.parameters import Fields, Value, describe
 from diffmicro.report.claims import Claim, Question
@@ -70,7 +71,7 @@ def limit_texts(device: Device, question: Question, claims: Sequence[Claim]) -> 
             whole = with_units(device, what)
             number = f"{claim.value:.4g} {claim.unit if claim.unit != '1' else ''}".strip()
             found.append(
-                f"{whole[0].upper() + whole[1:]} holds the design. 1 % more room there "
+                f"{_begun(whole)} holds the design. 1 % more room there "
                 f"({show(device, name, room)}) is worth {show(device, question.objective, gain)} of "
                 f"{question.objective}; its multiplier is {number}."
             )
@@ -78,9 +79,15 @@ def limit_texts(device: Device, question: Question, claims: Sequence[Claim]) -> 
             name = claim.name.removeprefix("slack of ")
             of, bound = _bound_of(question, name)
             sense = name.split()[1]
-            left = show(device, of, claim.value)
+            none = abs(claim.value) <= FEASIBLE * (abs(bound) or 1.0)
+            left = "nothing" if none else show(device, of, claim.value)
             found.append(f"{of} {sense} {show(device, of, bound)}: {left} is left.")
     return found or ["Nothing binds: the optimum lies inside all bounds."]
+
+
+def _begun(text: str) -> str:
+    """With a capital where a sentence begins; the names of responses stay as they are."""
+    return text[0].upper() + text[1:] if text.startswith("the ") else text
 
 
 def _bound_of(question: Question, what: str) -> tuple[str, float]:

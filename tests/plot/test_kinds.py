@@ -11,7 +11,7 @@ import pytest
 
 import diffmicro.plot
 from diffmicro import plot
-from diffmicro.design import Objective
+from diffmicro.design import Constraint, Objective, device_problem
 from diffmicro.design.pareto import Front
 from diffmicro.devices import device
 from diffmicro.fabrication import Yield
@@ -123,17 +123,27 @@ def test_a_front_marks_verdicts_and_has_units():
 
 
 def test_a_history_is_the_searchs_own():
-    step = SimpleNamespace(evaluations=4, objective=2e-3, constraints={"min_gap > 1e-06": 1e-6})
-    later = SimpleNamespace(**(vars(step) | {"evaluations": 8, "objective": 3e-3}))
-    objective = Objective("velocity", "maximize")
-    result: Any = SimpleNamespace(
-        problem=SimpleNamespace(objective=objective),
-        history=(step, later),
-        constraints={"min_gap > 1e-06": {"bound": 1e-6}},
+    """A step that misses a limit is hollow: its objective is nothing that was reached."""
+    problem = device_problem(
+        "wrmma",
+        {"rest_gap": (1e-5, 3e-5)},
+        Objective("velocity"),
+        [Constraint("min_gap", ">=", 1e-6)],
     )
-    best, left = plot.plot_history(result, "m/s").axes
+    name = str(problem.constraints[0])
+    first = SimpleNamespace(evaluations=4, objective=2e-3, constraints={name: 1e-6})
+    missing = SimpleNamespace(evaluations=8, objective=3e-3, constraints={name: -1e-6})
+    result: Any = SimpleNamespace(
+        problem=problem, history=(first, missing), constraints={name: {"bound": 1e-6}}
+    )
+    figure = plot.plot_history(result, "m/s")
+    best, left = figure.axes
     np.testing.assert_allclose(np.asarray(best.lines[0].get_xydata()), [[4, 2], [8, 3]])
+    good, missed = best.lines[1:]
+    assert (good.get_ydata(), missed.get_ydata()) == ([2.0], [3.0])
+    assert missed.get_label() == "misses a limit"
     assert best.get_ylabel() == "velocity [mm/s]" and left.get_ylabel() == "left to the bound [%]"
+    assert [text.get_text() for text in figure.legends[0].texts] == ["min_gap >= 1 um"]
     assert len(history_figure([{"evaluations": "4", "objective": "1"}], "speed", "", {}).axes) == 1
 
 
