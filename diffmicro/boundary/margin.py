@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -92,6 +93,44 @@ def measured(
     return Margin(nearest.distance, gradient, nearest)
 
 
+def measured_or_nan(
+    device: Device,
+    design: Fields,
+    setting: Fields,
+    key: str,
+    wrt: Sequence[str] = (),
+    response: PyTree = None,
+    numerics: Mapping[str, Value] | None = None,
+) -> Margin:
+    """The same; NaN where there is no motion, or none that has derivatives."""
+    try:
+        return measured(device, design, setting, key, wrt, response, numerics)
+    except NoResult:
+        slopes = {n: np.full(np.shape(get(design, setting, n)), np.nan) for n in wrt}
+        return Margin(np.nan, slopes, None)
+
+
+def margin_value(
+    device: Device,
+    design: Fields,
+    setting: Fields,
+    key: str,
+    response: PyTree,
+    numerics: Mapping[str, Value] | None = None,
+) -> Array:
+    """The margin of the motion of a response, without derivatives, or NaN. Also within a compiled program, which
+    calls the host for it, one lane after another."""
+
+    def on_host(design: Fields, setting: Fields, response: PyTree) -> Array:
+        found = measured_or_nan(device, design, setting, key, (), response, numerics)
+        return jnp.asarray(found.value, float)
+
+    shape = jax.ShapeDtypeStruct((), float)
+    return eqx.filter_pure_callback(
+        on_host, design, setting, response, result_shape_dtypes=shape, vmap_method="sequential"
+    )
+
+
 def _ends(motion: Motion, wrt: Sequence[str]) -> list[Boundary]:
     """The end above, and that below where it is nearer."""
     found: list[Boundary] = []
@@ -151,9 +190,8 @@ def _raveled(
     values = {n: jnp.asarray(get(*point, n), float) for n in names}
     # A number that is not used, or zero without a side, has no part in it.
     used = [n for n in names if not idle(*point, n) and np.all(np.asarray(values[n]) != 0)]
-    try:
-        found = measured(device, *point, key, used)
-    except NoResult:
+    found = measured_or_nan(device, *point, key, used)
+    if np.isnan(found.value):
         blank = {n: jnp.full_like(v, jnp.nan) for n, v in values.items()}
         return np.asarray(np.nan), np.asarray(ravel_pytree(blank)[0])
     slopes = {n: jnp.asarray(found.gradient.get(n, jnp.zeros_like(v))) for n, v in values.items()}

@@ -9,16 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 from jaxtyping import PyTree
 
 from diffmicro._device import Device
 from diffmicro._json import JsonObject, plain
-from diffmicro.boundary.margin import Margin, margin, margin_key, measured
+from diffmicro.boundary.margin import margin, margin_key, margin_value, measured_or_nan
 from diffmicro.certificate import Certificate, certificate_words, value_and_gradient, verdict_word
 from diffmicro.design.problem import (
     Constraint,
@@ -31,8 +29,8 @@ from diffmicro.design.problem import (
     responses_of,
 )
 from diffmicro.devices import written
-from diffmicro.parameters import Fields, Value, as_arrays, describe, get, put
-from diffmicro.results import FAILURES, RESULTS, NoResult, code, word
+from diffmicro.parameters import Fields, Value, as_arrays, describe, put
+from diffmicro.results import FAILURES, RESULTS, code, word
 
 
 class Point(NamedTuple):
@@ -191,7 +189,7 @@ class _Points:
         for name in names:
             key = margin_key(name)
             if key is not None:
-                found = _margin(point, chosen, key, fields, response, self.numerics)
+                found = measured_or_nan(point.device, *chosen, key, fields, response, self.numerics)
                 values[name], gradients[name] = jnp.asarray(found.value), found.gradient
         return values, gradients, certificates, response
 
@@ -203,32 +201,17 @@ class _Points:
             response = point.device.respond(
                 *point.at(x), **point.device.asking_for(responses, quick)
             )
+            design, setting = as_arrays(point.at(x))
             for r in responses:
                 key = margin_key(r)
                 found[point.name(r)] = (
                     getattr(response, r)
                     if key is None
-                    else self._margin_alone(point, as_arrays(point.at(x)), key, response)
+                    else margin_value(point.device, design, setting, key, response, self.numerics)
                 )
             good.append(_usable(response))
         stacked = self.combine(found)
         return stacked, jnp.all(jnp.stack(good)) & jnp.all(jnp.isfinite(stacked))
-
-    def _margin_alone(
-        self, point: Point, chosen: tuple[Fields, Fields], key: str, response: PyTree
-    ) -> Array:
-        """The margin without derivatives, also within a compiled program: it calls the host, lane by lane."""
-
-        def on_host(chosen: tuple[Fields, Fields], response: PyTree) -> Array:
-            return jnp.asarray(_margin(point, chosen, key, (), response, self.numerics).value)
-
-        return eqx.filter_pure_callback(
-            on_host,
-            chosen,
-            response,
-            result_shape_dtypes=jax.ShapeDtypeStruct((), float),
-            vmap_method="sequential",
-        )
 
     def finish(self, x: dict[str, float]) -> Finished:
         """A design as it is reported."""
@@ -276,22 +259,6 @@ def _compiled(
 
 UNJUDGED = -1
 """Code of no verdict: margins are checked by `boundaries`."""
-
-
-def _margin(
-    point: Point,
-    chosen: tuple[Fields, Fields],
-    key: str,
-    fields: tuple[str, ...],
-    response: PyTree,
-    numerics: Mapping[str, Value],
-) -> Margin:
-    """The margin of the motion that was found; NaN where there is none, or none that has derivatives."""
-    try:
-        return measured(point.device, *chosen, key, fields, response, numerics)
-    except NoResult:
-        slopes = {n: np.full(np.shape(get(*chosen, n)), np.nan) for n in fields}
-        return Margin(np.nan, slopes, None)
 
 
 def _usable(response: PyTree) -> Array:
