@@ -309,10 +309,21 @@ def function_problem(
 ) -> Problem:
     """A problem about a differentiable function {variable: value} -> {response: value}."""
     wanted = responses_of(objective, constraints)
+    if isinstance(variables, Mapping) or not all(isinstance(v, Variable) for v in variables):
+        raise ValueError(
+            "function_problem: variables has to be a list of Variable(name, low, high, start), as a function has "
+            f"no published design to start from; got {type(variables).__name__}."
+        )
     names = tuple(variable.name for variable in variables)
 
     def stacked(x: dict[str, Array]) -> Array:
         found = function(x)
+        missing = [name for name in wanted if name not in found]
+        if missing:
+            raise ValueError(
+                f"function_problem: the function gives no {missing[0]}, only {', '.join(found)}. Return it, or "
+                "name another response."
+            )
         return jnp.stack([found[name] for name in wanted])
 
     def values(x: dict[str, Array]) -> tuple[Array, Array]:

@@ -203,6 +203,14 @@ def test_the_method_follows_from_the_certificates_and_is_told(verdict, method, w
     assert result.variables["x"] == pytest.approx(2.0, abs=1e-2)
 
 
+def test_variables_and_responses_that_are_none_are_refused():
+    with pytest.raises(ValueError, match=r"list of Variable.*got dict"):
+        function_problem(quadratic, {"x": (0.0, 1.0)}, Objective("loss"))  # type: ignore[arg-type]
+    problem = function_problem(quadratic, XY, Objective("lost", "minimize"))
+    with pytest.raises(ValueError, match="gives no lost, only loss"):
+        optimize_design(problem, progress=False)
+
+
 def test_one_variable_is_not_for_cma():
     """The package does not support it: it ended with its own error in the middle of the run."""
     problem = function_problem(
