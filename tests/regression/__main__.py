@@ -36,7 +36,7 @@ def main() -> int:
             ]
             print(f"{label}: " + ", ".join(f"{k} {v:.1e}" for v, k in worst), flush=True)
         elif given.record:
-            stored.save({**kept, label: here})
+            stored.save({**stored.load(), label: here})  # others may have recorded meanwhile
             print(f"{label}: {' '.join(here['status'])}", flush=True)
         else:
             told = stored.changes(label, here, kept[label]) if label in kept else ["not stored"]
