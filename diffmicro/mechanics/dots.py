@@ -8,22 +8,26 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from diffmicro.autodiff.rules import Changes, known
+
 Rows = tuple[Array, ...]
 
 
-@jax.custom_jvp
 def dots(weights: Array, rows: Rows) -> Rows:
     """The sum of weights times each row, over the last axis."""
-    return _by_matrix(weights, rows)
+    # A choice by lanes has no derivative that can be mapped again, so none is taken of it.
+    sums = _by_matrix(*jax.lax.stop_gradient((weights, rows)))
+    return known(_change, sums, (weights, rows))
 
 
-@dots.defjvp
-def _dots_jvp(primals: tuple[Array, Rows], tangents: tuple[Array, Rows]) -> tuple[Rows, Rows]:
-    (weights, rows), (weights_rate, rates) = primals, tangents
-    changes = tuple(
-        _dot(weights_rate, row) + _dot(weights, rate) for row, rate in zip(rows, rates, strict=True)
-    )
-    return dots(weights, rows), changes
+def _change(sums: Rows, given: tuple[Array, Rows], changes: Changes) -> Rows:
+    weights, rows = given
+    weights_rate, *rates = changes
+    found = []
+    for total, row, rate in zip(sums, rows, rates, strict=True):
+        by_row = jnp.zeros_like(total) if rate is None else _dot(weights, rate)
+        found.append(by_row if weights_rate is None else by_row + _dot(weights_rate, row))
+    return tuple(found)
 
 
 @jax.custom_batching.custom_vmap

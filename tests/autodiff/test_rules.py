@@ -21,6 +21,7 @@ from diffmicro.dynamics.orbits import FOLLOW, find_orbit
 from diffmicro.dynamics.roots import root
 from diffmicro.dynamics.system import Numerics
 from diffmicro.mechanics.arcs import end_pose
+from diffmicro.mechanics.dots import dots
 from diffmicro.mechanics.modes import short_propagator, table
 from diffmicro.mechanics.tangential import _clipped
 from diffmicro.nonsmooth.elimination import solve
@@ -138,6 +139,14 @@ def end_of_a_straight_beam(x):
     return end_pose(load, 0.5 * x, segments=1)[2]
 
 
+def sums_of_rows(x):
+    """Weights 1, x and x^2 on the rows (x, x, x) and (1, x, 2), multiplied."""
+    first, second = dots(
+        x ** jnp.arange(3), (jnp.stack([x, x, x]), jnp.stack([1 + 0 * x, x, 2 + 0 * x]))
+    )
+    return first * second
+
+
 LIGHT = {
     "root": (root_of_a_guard, root_by_iteration),
     "implicit": (root_of_a_condition, jnp.sqrt),
@@ -146,6 +155,7 @@ LIGHT = {
     "explicit": (forward_only, lambda x: x**4),
     "solve": (linear_system, determinants),
     "short": (short_pass, rung),
+    "dots": (sums_of_rows, lambda x: (x + x**2 + x**3) * (1 + 3 * x**2)),
     "clipped": (lambda x: _clipped(x**2, 5.0) + _clipped(-(x**2), x), lambda x: x**2 - x),
 }
 HEAVY = {
