@@ -21,6 +21,7 @@ from jax.sharding import PartitionSpec
 from jaxtyping import PyTree
 
 from diffmicro._device import Device, contract_breaches
+from diffmicro._types import Tree
 from diffmicro.certificate import reason_text, value_and_gradient, verdict_word
 from diffmicro.devices import as_device
 from diffmicro.differences import FLOOR
@@ -28,6 +29,7 @@ from diffmicro.parameters import Fields, Value, as_arrays, get, put, range_text,
 from diffmicro.reasons import REASONS
 from diffmicro.recheck import Unchecked
 from diffmicro.results import word, words
+from diffmicro.sweep.lanes import HASTY
 
 WIDE = 1e-4
 """Relative step of differences: far above the resolution of a calculation, far below its curvature."""
@@ -98,20 +100,25 @@ class Trial:
         }
         return put(self.design, self.setting, changed)
 
-    @cached_property
-    def lanes(self) -> Callable[[Array], tuple[Array, Array, PyTree]]:
-        """Values, their forward derivatives and whole responses, for five points at once."""
+    def lane(self, x: Array) -> tuple[Array, Array, PyTree]:
+        """Value, its forward derivatives and the whole response."""
 
         def value_and_rest(x: Array) -> tuple[Array, tuple[Array, PyTree]]:
             response = self.respond(x)
             value = getattr(response, self.case.of)
             return value, (value, response)
 
-        def lane(x: Array) -> tuple[Array, Array, PyTree]:
-            slope, (value, response) = jax.jacfwd(value_and_rest, has_aux=True)(x)
-            return value, slope, response
+        slope, (value, response) = jax.jacfwd(value_and_rest, has_aux=True)(x)
+        return value, slope, response
 
-        return jax.jit(jax.vmap(lane))
+    @cached_property
+    def lanes(self) -> Callable[[Array], tuple[Array, Array, PyTree]]:
+        """The same of five points at once, by a program that is soon there."""
+        return self.soon(jax.vmap(self.lane))
+
+    def soon(self, function: Callable[..., Tree]) -> Callable[..., Tree]:
+        """A compiled function that is called a few times: compiling it is most of what it costs."""
+        return jax.jit(function, compiler_options=HASTY if self.device.hasty else None)
 
     @cached_property
     def here(self) -> tuple[Array, Array, PyTree]:
@@ -185,7 +192,7 @@ def gradient_agrees_with_known_slopes(trial: Trial) -> None:
 
 def reverse_equals_forward(trial: Trial) -> None:
     """`jax.grad` gives what `jax.jacfwd` gives."""
-    reverse = jax.jit(jax.grad(trial.value))(jnp.ones(2))
+    reverse = trial.soon(jax.grad(trial.value))(jnp.ones(2))
     np.testing.assert_allclose(reverse, trial.here[1], rtol=1e-10, err_msg="reverse mode differs")
 
 
@@ -197,8 +204,8 @@ def gradient_is_certified(trial: Trial) -> None:
     case, device = trial.case, trial.device
     # A certificate searches for the motion itself, so it gets no quick numerics.
     numerics = {k: v for k, v in case.numerics.items() if k not in device.quick}
-    function = value_and_gradient(device, case.wrt, case.of, **numerics)
-    value, gradient, certificate, _ = jax.jit(function)(trial.design, trial.setting)
+    function = value_and_gradient(device, case.wrt, case.of, **{**device.lone, **numerics})
+    value, gradient, certificate, _ = trial.soon(function)(trial.design, trial.setting)
     verdict, reason = verdict_word(certificate), REASONS[int(certificate.reason)].name
     as_far_as_it_goes = isinstance(device.recheck, Unchecked) and reason == "unchecked"
     assert verdict == "certified" or as_far_as_it_goes, (
@@ -223,7 +230,7 @@ def no_gradient_by_the_start(trial: Trial) -> None:
             trial.device.respond(trial.design, trial.setting, **arguments), trial.case.of
         )
 
-    slopes = jax.tree.leaves(jax.jit(jax.grad(by_start))(known.state))
+    slopes = jax.tree.leaves(trial.soon(jax.grad(by_start))(known.state))
     assert all(np.all(np.asarray(s) == 0.0) for s in slopes), f"gradient by the start: {slopes}"
 
 
@@ -242,7 +249,7 @@ def motions_change_as_their_derivative_says(trial: Trial) -> None:
         return
     way = jnp.array([1.0, 0.5])
     shares = WIDE * jnp.array([0.0, 1.0, -1.0])
-    batch = jax.jit(jax.vmap(lambda x: jax.jvp(trial.end, (x,), (way,))))
+    batch = trial.soon(jax.vmap(lambda x: jax.jvp(trial.end, (x,), (way,))))
     ends, slopes = batch(1 + shares[:, None] * way[None])
     for end, slope in zip(ends, slopes, strict=True):
         scale = jnp.maximum(jnp.abs(slope[0]), FLOOR * jnp.abs(end[0]))

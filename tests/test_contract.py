@@ -20,8 +20,10 @@ from diffmicro.testing import (
     is_a_layer,
     motions_are_pure,
     motions_change_as_their_derivative_says,
+    no_gradient_by_the_start,
     ok_means_finite,
     reverse_equals_forward,
+    single_precision_is_usable,
 )
 from tests.cases import CAPSULE, CASES
 from tests.regression import points as regression
@@ -33,11 +35,7 @@ def test_every_device_has_a_case():
     assert set(CASES) == {*OWN, CAPSULE}
 
 
-EACH = [pytest.param(n, marks=pytest.mark.slow if n == CAPSULE else ()) for n in CASES]
-"""Fast tests hold the capsule beside SciPy already, in tests/examples."""
-
-
-@pytest.fixture(scope="module", params=EACH, ids=lambda name: name.rpartition(":")[2].lower())
+@pytest.fixture(scope="module")
 def trial(request):
     return Trial(request.param, CASES[request.param])
 
@@ -53,17 +51,26 @@ APART = (
 )
 """Checks that compile much for one device: each has a test of its own, slow where it takes half a minute."""
 
+LONG = {
+    ok_means_finite: ("legs", "tumbler", "wrmma"),
+    gradient_is_the_slope_of_the_value: ("legs", "tumbler", "wrmma"),
+    reverse_equals_forward: ("legs", "stickslip", "tumbler", "wrmma"),
+    no_gradient_by_the_start: ("legs", "wrmma"),
+    single_precision_is_usable: ("legs", "wrmma"),
+}
+"""Devices for which a check compiles for long."""
 
-@pytest.mark.parametrize("check", [c for c in CHECKS if c not in APART], ids=lambda c: c.__name__)
-def test_contract(trial, check):
-    check(trial)
+
+def _slow(name, check):
+    """Fast tests hold the capsule beside SciPy already, in tests/examples."""
+    return pytest.mark.slow if name == CAPSULE or name in LONG.get(check, ()) else ()
 
 
 OTHER_LANE = 8 * np.finfo(float).eps
 """What the place in a batch may change, relative: a few roundings where the last lanes fill no vector."""
 
 
-def test_numbers_are_those_stored(trial):
+def numbers_are_those_stored(trial):
     """Values, derivatives and statuses of five points (`tests/regression`), and again in another order."""
     label = trial.device.name
     if label not in OWN:
@@ -81,19 +88,25 @@ def test_numbers_are_those_stored(trial):
             np.testing.assert_allclose(again[name], there, rtol=OTHER_LANE, atol=0, err_msg=name)
 
 
-LONG = {
-    ok_means_finite: ("legs", "tumbler", "wrmma"),
-    gradient_is_the_slope_of_the_value: ("legs", "tumbler", "wrmma"),
-    reverse_equals_forward: ("legs", "stickslip", "tumbler", "wrmma"),
-}
-"""Devices for which a check takes half a minute or more."""
+TOGETHER = [
+    pytest.param(n, c, marks=_slow(n, c), id=f"{n.rpartition(':')[2].lower()}-{c.__name__}")
+    for n in CASES
+    for c in (*CHECKS, numbers_are_those_stored)
+    if c not in APART
+]
+
+
+@pytest.mark.parametrize(("trial", "check"), TOGETHER, indirect=["trial"])
+def test_contract(trial, check):
+    check(trial)
 
 
 @pytest.mark.parametrize(
     "name, check",
     [
-        pytest.param(n, check, marks=pytest.mark.slow if n in long else ())
-        for check, long in LONG.items()
+        pytest.param(n, check, marks=_slow(n, check))
+        for check in APART
+        if check in LONG
         for n in OWN
     ],
 )

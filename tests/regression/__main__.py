@@ -10,7 +10,7 @@ import sys
 
 import diffmicro
 from tests.regression import stored
-from tests.regression.points import OTHER, USUAL, answers, places, plain, trial
+from tests.regression.points import OTHER, USUAL, answers, optimized, places, trial
 
 
 def main() -> int:
@@ -26,9 +26,9 @@ def main() -> int:
         if label not in known:
             parser.error(f"there is no case {label!r}, only {', '.join(known)}")
         of, kept = trial(label), stored.load()
-        here = stored.as_json(answers(of, plain(of), places(label)))
+        here = stored.as_json(answers(of, of.lanes, places(label)))
         if given.apart:
-            other = stored.as_json(answers(of, of.lanes, places(label)))
+            other = stored.as_json(answers(of, optimized(of), places(label)))
             apart = stored.distances(other, here)
             worst = [
                 max((v, k) for k, v in apart.items() if k.startswith("d ") == slope)
