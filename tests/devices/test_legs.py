@@ -11,6 +11,7 @@ from diffmicro.devices import legs
 from diffmicro.devices.legs.measured import carried, foot_response
 from diffmicro.parameters import as_arrays
 from diffmicro.results import words
+from diffmicro.sweep.lanes import HASTY
 from tests.oracles import legs as oracle
 
 REFERENCE = [
@@ -189,7 +190,8 @@ WRT = ("gap", "voltage", "restitution", "drive_frequency", "film", "gain")
 
 @pytest.fixture(scope="module")
 def certified(published):
-    function = jax.jit(value_and_gradient(legs.respond, wrt=WRT, of="mean_height"))
+    function = value_and_gradient(legs.respond, wrt=WRT, of="mean_height")
+    function = jax.jit(function, compiler_options=HASTY)
     return lambda **o: function(published, as_arrays(legs.published_setting(**o)))
 
 

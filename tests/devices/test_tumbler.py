@@ -16,6 +16,7 @@ from diffmicro.devices.tumbler.simulation import ROOM_FOR_EVENTS
 from diffmicro.parameters import as_arrays
 from diffmicro.reasons import REASONS
 from diffmicro.results import word
+from diffmicro.sweep.lanes import HASTY
 from tests.oracles import tumbler as oracle
 
 IMPROVED = dict(mass=6.94e-8, offset_angle=0.0, magnetic_volume=3.2e-11, magnetization=51835.0)
@@ -105,7 +106,8 @@ def case(design=None, setting=None):
 @pytest.fixture(scope="module")
 def judged():
     """All points: value, gradient by all of WRT, certificate, response; compiled once."""
-    function = jax.jit(value_and_gradient(tumbler.respond, WRT, "speed"))
+    function = value_and_gradient(tumbler.respond, WRT, "speed")
+    function = jax.jit(function, compiler_options=HASTY)
     return {name: function(*case(*numbers)) for name, numbers in POINTS.items()}
 
 
