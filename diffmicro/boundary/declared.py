@@ -33,7 +33,7 @@ CLOSE = 1e-11
 FAILED_CLOSE = 1e-9
 """The same where nothing is calculated beyond: the place is extrapolated from inside."""
 
-VANISHED = 1e-3
+VANISHED = 1e-5
 """Room at a place that has nothing beyond it, as a share of that at the point, below which it is used up."""
 
 INSIDE = 1e-4
@@ -219,7 +219,7 @@ def _narrowed(one: _One, inside: float, beyond: float, first: float, status: str
             )
             break
         last = middle
-        if _beyond(one.limit, first, room, word_there, status):
+        if _beyond(one.limit, first, room, word_there, status) or not np.isfinite(room):
             beyond, right, there = middle, room, word_there
             left = left / 2 if kept == 1 else left
             kept = 1

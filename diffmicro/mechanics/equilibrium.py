@@ -30,7 +30,7 @@ from jax import Array
 from jaxtyping import Float
 
 from diffmicro import _loops as loops
-from diffmicro._types import Count, PerPush, Scalar, Vector
+from diffmicro._types import Count, PerPush, Scalar, Square, Vector
 from diffmicro.mechanics import arcs
 from diffmicro.mechanics.linkage import (
     Linkage,
@@ -52,8 +52,9 @@ from diffmicro.results import RESULTS, code
 CONTRACTION = 0.5
 """Largest ratio of a Newton correction to the one before, and of the first to the predicted step."""
 
-SMALLEST_STEP = 1 / 512
-"""Share of the way below which a step is not halved any more."""
+SMALLEST_STEP = 2.0**-20
+"""Share of the way below which a step is not halved any more: a path that nearly stops is followed through, and one
+that folds to 1e-7 of its end."""
 
 LOOSE = 1e-3
 """Last correction of a point on the way: near enough to go on from, and to sharpen the last one."""
@@ -67,7 +68,7 @@ MOST_SHARPENING = 8
 System = Float[Array, "rows columns"]
 """Rows with their right sides behind: more columns than rows."""
 
-MOST_ITERATIONS = 200
+MOST_ITERATIONS = 1000
 """Newton iterations along the way."""
 
 
@@ -124,6 +125,15 @@ def pushed(pushes: Sequence[Push], forces: PerPush, q: Poses) -> Poses:
     return jnp.stack(rows)
 
 
+def under_load(stiffness: Square, pushes: Sequence[Push], forces: PerPush, q: Poses) -> Square:
+    """The stiffness with what the pushes add, as their points turn with the bodies: -d pushed / d q."""
+    for push, force in zip(pushes, forces, strict=True):
+        arm = turn(q[push.body, 2], push.point)
+        turned = 3 * push.body + 2
+        stiffness = stiffness.at[turned, turned].add(force * jnp.sum(push.direction * arm))
+    return stiffness
+
+
 def follow(
     linkage: Linkage,
     pushes: Sequence[Push],
@@ -165,8 +175,10 @@ def follow(
     size = jnp.where(walk.at >= 1, jnp.inf, zero)
     state, size, more = loops.while_loop(unsharp, sharpen, (walk.base, size, jnp.asarray(0)))
     outcome = jnp.where(walk.at >= 1, code(RESULTS.successful), code(RESULTS.past_fold))
-    limit = (walk.at < 1) & (walk.step > 0) | (size >= tolerance)
-    outcome = jnp.where(limit, code(RESULTS.not_converged), outcome)
+    # Without arcs of fewer segments on the way, what cannot be sharpened lies a hair beyond a fold.
+    unsharpened = code(RESULTS.not_converged if linkage.model == "exact" else RESULTS.past_fold)
+    outcome = jnp.where(size >= tolerance, unsharpened, outcome)
+    outcome = jnp.where((walk.at < 1) & (walk.step > 0), code(RESULTS.not_converged), outcome)
     return Found(state, outcome, walk.count + more, walk.at)
 
 
@@ -287,11 +299,10 @@ def _follow(linkage: Linkage, by_sides: Array, dq: Poses) -> Loads:
 def _newton(linkage, pushes, at, conditions, rate_wrench, rate_value, segments):
     """Newton's step, the path's slope, the sign of the determinant, and the arcs' linearization."""
     known = linearize(linkage, at.loads, at.q, segments)
-    stiffness, columns, moved = assembled(linkage, known), [], travel(pushes, at.q)
-    for push, force in zip(pushes, at.forces, strict=True):
+    stiffness = under_load(assembled(linkage, known), pushes, at.forces, at.q)
+    columns, moved = [], travel(pushes, at.q)
+    for push in pushes:
         arm = turn(at.q[push.body, 2], push.point)
-        turned = 3 * push.body + 2
-        stiffness = stiffness.at[turned, turned].add(force * jnp.sum(push.direction * arm))
         unit = jnp.append(push.direction, moment(arm, push.direction))
         before, behind = 3 * push.body, stiffness.shape[0] - 3 * push.body - 3
         columns.append(jnp.pad(unit, (before, behind)))

@@ -167,16 +167,35 @@ def test_object_out_of_reach():
 
 def test_past_the_fold():
     with pytest.raises(NoResult, match="past_fold"):
-        respond(None, dict(model="partial", force=-135e-6))
-    found = respond(None, dict(model="partial", force=-135e-6), throw=False)
+        respond(None, dict(model="partial", force=2.7e-3))
+    found = respond(None, dict(model="partial", force=2.7e-3), throw=False)
     assert word(found.result) == "past_fold"
     assert np.isnan(found.tip_x) and np.all(np.isnan(found.configuration))
-    # Short of the fold the smallest singular value goes to zero.
+    # Short of the fold the smallest singular value goes to zero, with the root of what is left.
     singular = [
         float(respond(None, dict(model="partial", force=force)).smallest_singular)
-        for force in (-60e-6, -120e-6, -129e-6)
+        for force in (2.6687e-3, 2.67676e-3)
     ]
-    assert singular[0] > 1.4 * singular[1] > 1.9 * singular[2] > 0
+    assert singular[0] == pytest.approx(2 * singular[1], rel=0.1)
+
+
+def test_a_path_that_nearly_folds_goes_on():
+    """The stiffness nearly vanishes at -129.5 uN; long steps took that for a fold."""
+    forces = np.array([-128e-6, -129e-6, -129.4e-6, -129.5e-6, -130e-6, -131e-6, -135e-6])
+    found = [respond(None, dict(model="partial", force=force)) for force in forces]
+    singular = [float(f.smallest_singular) for f in found]
+    assert min(singular) == singular[3] > 5e-5 and singular[0] > 1e-3 < singular[-1]
+    tips = [float(f.tip_x) for f in found]
+    assert np.all(np.diff(tips) < 0)
+    # It is one branch: the slope of the response leads from point to point, there and on.
+    slope = jax.jit(jax.jacfwd(lambda f: gripper.respond(
+        gripper.published_design(), gripper.published_setting(model="partial", force=f), throw=False
+    ).tip_x))  # fmt: skip
+    for force in (-129.4e-6, -129.5e-6, -130e-6):
+        near = [
+            respond(None, dict(model="partial", force=force * x)).tip_x for x in (1.00001, 0.99999)
+        ]
+        assert (near[0] - near[1]) / (2e-5 * force) == pytest.approx(float(slope(force)), rel=1e-4)
 
 
 @pytest.mark.slow

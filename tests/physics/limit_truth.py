@@ -190,8 +190,8 @@ CASES = {
         between=(1e-8, 2e-7),
     ),
     "past_fold": Case(
-        "gripper", "past_fold", "force", end_of_path, setting=dict(model="partial", force=-60e-6),
-        drawn=("beam_radius", "young", "section_height"), between=(-2e-4, -1e-5),
+        "gripper", "past_fold", "force", end_of_path, setting=dict(model="partial", force=1e-3),
+        drawn=("beam_radius", "young", "section_height"), between=(5e-4, 8e-3),
         wrt=GRIPPED,
     ),
     "rotation": Case(

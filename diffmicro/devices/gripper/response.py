@@ -26,7 +26,7 @@ from diffmicro.devices.gripper.steady import (
     stiffness_units,
 )
 from diffmicro.mechanics import arcs
-from diffmicro.mechanics.equilibrium import at_rest, pushed
+from diffmicro.mechanics.equilibrium import at_rest, pushed, under_load
 from diffmicro.mechanics.linkage import assembled, linearize
 from diffmicro.parameters import Value, as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
@@ -54,7 +54,7 @@ class Response(eqx.Module):
     )
     stiffness: Array = output("tangent stiffness of the bodies' coordinates", "N/m, N, N m")
     smallest_singular: Array = output(
-        "smallest singular value of the tangent stiffness in units of EI and radius of flexure a",
+        "smallest singular value of the tangent stiffness under the loads, in units of EI and radius of flexure a",
         "-",
         low=0,
     )
@@ -203,7 +203,7 @@ def _respond(design, setting, tolerance, *, steps: int, extra: tuple[str, ...]) 
         max_stress=jnp.max(stress),
         clearance=gaps,
         stiffness=in_units,
-        smallest_singular=_smallest_singular(stiffness),
+        smallest_singular=_smallest_singular(under_load(stiffness, model.pushes, state.forces, q)),
         residual=unbalanced,
         margin=margin,
     )
