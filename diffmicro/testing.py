@@ -79,14 +79,15 @@ class Trial:
         """The response after relative changes x of the two parameters."""
         return self.device.respond(*self.point(x), **{**self.numerics, "throw": False})
 
-    def end(self, x: Array) -> list[Array]:
-        """The sum of each quantity of the motion at its end, which is no event, after relative changes x."""
+    def end(self, x: Array) -> tuple[list[Array], list[Array]]:
+        """After relative changes x the sum of each quantity of the motion at its end, which is no event, and its
+        size: the largest that it has been."""
         assert self.device.simulate is not None
         path = self.device.simulate(*self.point(x))
         numbers = [
             leaf for leaf in jax.tree.leaves(path) if jnp.issubdtype(leaf.dtype, jnp.floating)
         ]
-        return [jnp.sum(leaf[-1]) for leaf in numbers]
+        return [jnp.sum(leaf[-1]) for leaf in numbers], [jnp.max(jnp.abs(leaf)) for leaf in numbers]
 
     def value(self, x: Array) -> Array:
         """The case's response after relative changes x."""
@@ -238,8 +239,8 @@ def motions_are_pure(trial: Trial) -> None:
     """`simulate` traces in a compiled batch, with a derivative of its end."""
     if trial.device.simulate is None:
         return
-    lanes = jax.jit(jax.vmap(lambda x: jax.jvp(trial.end, (x,), (x,))))
-    ends, slopes = jax.eval_shape(lanes, jnp.ones((3, 2)))
+    lanes = jax.jit(jax.vmap(lambda x: jax.jvp(trial.end, (x,), (x,), has_aux=True)))
+    ends, slopes, _ = jax.eval_shape(lanes, jnp.ones((3, 2)))
     assert all(leaf.shape == (3,) for leaf in (*ends, *slopes)), "motions change shape in a batch"
 
 
@@ -249,10 +250,11 @@ def motions_change_as_their_derivative_says(trial: Trial) -> None:
         return
     way = jnp.array([1.0, 0.5])
     shares = WIDE * jnp.array([0.0, 1.0, -1.0])
-    batch = trial.soon(jax.vmap(lambda x: jax.jvp(trial.end, (x,), (way,))))
-    ends, slopes = batch(1 + shares[:, None] * way[None])
-    for end, slope in zip(ends, slopes, strict=True):
-        scale = jnp.maximum(jnp.abs(slope[0]), FLOOR * jnp.abs(end[0]))
+    batch = trial.soon(jax.vmap(lambda x: jax.jvp(trial.end, (x,), (way,), has_aux=True)))
+    ends, slopes, sizes = batch(1 + shares[:, None] * way[None])
+    for end, slope, size in zip(ends, slopes, sizes, strict=True):
+        # What comes back to zero is so to the rounding of its size.
+        scale = jnp.maximum(jnp.abs(slope[0]), FLOOR * size[0])
         off = jnp.abs((end[1] - end[2]) / (2 * WIDE) - mean_slope(*slope))
         assert off <= SLOPE * scale, (
             f"the motion's end {end[0]} changes by {slope[0]}, off by {off}"
