@@ -53,8 +53,9 @@ CONTRACTION = 0.5
 """Largest ratio of a Newton correction to the one before, and of the first to the predicted step."""
 
 SMALLEST_STEP = 2.0**-20
-"""Share of the way below which a step is not halved any more: a path that nearly stops is followed through, one that
-folds to 1e-7 of its end."""
+"""Share of the way below which a step is not halved any more. A path that nearly stops is followed through, one
+that folds to 1e-7 of its end.
+"""
 
 LOOSE = 1e-3
 """Last correction of a point on the way: near enough to go on from, and to sharpen the last one."""
