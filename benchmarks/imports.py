@@ -20,11 +20,11 @@ COLD, ASKED, WARM = 8, 10, 3.5
 COMMANDS = {
     "wrmma --grad mass_ratio": (COLD, 10, 4.5),
     "tribometer --grad drag_ratio": (COLD, None, None),
-    "gripper --grad beam_radius": (COLD, 45, 18),
-    "gripper --response closing_force --grad beam_radius --of closing_force": (ASKED, None, None),
-    "tumbler --grad length": (COLD, 34, 12),
-    "legs --grad damping": (COLD, 46, 18),
-    "stickslip --grad radius": (COLD, 64, 32),
+    "gripper --grad beam_radius": (COLD, 24, 5),
+    "gripper --response closing_force --grad beam_radius --of closing_force": (ASKED, 28, 6),
+    "tumbler --grad length": (COLD, 34, 7),
+    "legs --grad damping": (COLD, 46, 12),
+    "stickslip --grad radius": (COLD, 30, 6),
 }
 """What follows `diffmicro evaluate`: the goal when cold; where goals are not reached, what holds cold and warm."""
 

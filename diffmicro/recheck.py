@@ -24,11 +24,15 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import PyTree
 
 from diffmicro import _loops as loops
+from diffmicro.autodiff.pruning import pruned
 from diffmicro.differences import Differences, frame, learn, nothing, place
 from diffmicro.parameters import Fields, Value, put
 
 COARSER = 10.0
 """Ratio of the tolerances at which gradients are compared."""
+
+HALF = 2.0
+"""Ratio of the resolutions at which they are compared."""
 
 
 class Look(NamedTuple):
@@ -73,11 +77,15 @@ class Question(NamedTuple):
             value = self.value(response)
             return value, (response, value)
 
-        if x.size == 1:  # a batch of one column is the same numbers, compiled slower
-            _, column, (response, value) = jax.jvp(values, (x,), (jnp.ones_like(x),), has_aux=True)
-            return Look(response, value, column[:, None])
-        jacobian, (response, value) = jax.jacfwd(values, has_aux=True)(x)
-        return Look(response, value, jacobian)
+        def slopes(x: Array) -> Look:
+            if x.size == 1:  # a batch of one column is the same numbers, compiled slower
+                ahead = (jnp.ones_like(x),)
+                _, column, (response, value) = jax.jvp(values, (x,), ahead, has_aux=True)
+                return Look(response, value, column[:, None])
+            jacobian, (response, value) = jax.jacfwd(values, has_aux=True)(x)
+            return Look(response, value, jacobian)
+
+        return pruned(slopes)(x)
 
 
 class Evidence(NamedTuple):
@@ -106,13 +114,24 @@ class Recheck(abc.ABC):
 
 @dataclass(frozen=True)
 class ByResolution(Recheck):
-    """The calculation is repeated at a lower resolution. coarser: numerics -> coarser numerics."""
+    """The calculation is repeated at a lower resolution.
+
+    coarser: numerics -> coarser numerics. With `share` among the numerics, the share of the steps that is taken,
+    the device has the coarser resolution in the same compiled calculation.
+    """
 
     coarser: Callable[[dict[str, Value]], dict[str, Value]]
     checks: ClassVar[tuple[str, ...]] = ("resolution", "differences of values")
 
     def evidence(self, question: Question, numerics: dict[str, Value], x: Array) -> Evidence:
-        """The coarse look is a calculation of its own."""
+        """The coarse look is a calculation of its own, or with `share` one more round of the same loop."""
+        if "share" in numerics:
+
+            def look(known: None, at: Array, factor: Array) -> Look:
+                return question.look({**numerics, "share": numerics["share"] / factor}, at)
+
+            walk = _walk(question, x, look, (HALF, 1.0))
+            return Evidence(x, walk.found, walk.coarse, walk.differences)
         coarse = question.look(self.coarser(numerics), x).jacobian
         return Unchecked().evidence(question, numerics, x)._replace(coarse=coarse)
 
@@ -126,7 +145,7 @@ class Unchecked(Recheck):
     def evidence(self, question: Question, numerics: dict[str, Value], x: Array) -> Evidence:
         """Looks at the point and beside it, all by the same numerics."""
         walk = _walk(question, x, lambda known, at, factor: question.look(numerics, at), (1.0,))
-        return Evidence(x, walk.first, None, walk.differences)
+        return Evidence(x, walk.found, None, walk.differences)
 
 
 @dataclass(frozen=True)
@@ -183,16 +202,19 @@ class ByWarmStart(Recheck):
             }
 
         walk = _walk(question, x, look, (1.0, COARSER, 1.0), start, settle)
-        found = walk.first._replace(jacobian=walk.differences.jacobian)
+        found = walk.found._replace(jacobian=walk.differences.jacobian)
         return Evidence(x, found, walk.coarse, walk.differences)
 
 
 class _Walk(NamedTuple):
-    """A round of looks: how many there were, the numerics to go on with, what is known."""
+    """A round of looks: how many there were, the numerics to go on with, what is known.
+
+    found: the first look without a factor.
+    """
 
     count: Array
     known: dict[str, Value] | None
-    first: Look
+    found: Look
     coarse: Array
     differences: Differences
 
@@ -211,7 +233,7 @@ def _walk(
     settle: what is known after a look, the first or a later one. The last factor is the usual one, 1.
     """
     steps = jnp.asarray(factors, x.dtype)
-    last = len(factors) - 1
+    last, first = len(factors) - 1, factors.index(1.0)
     shape = jax.eval_shape(look, known, x, steps[0])
     blank = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shape)
     here = frame(x, question.room)
@@ -227,7 +249,7 @@ def _walk(
         return _Walk(
             count + 1,
             settle(walk.known, found.response, count > 0),
-            jax.tree.map(partial(jnp.where, count == 0), found, walk.first),
+            jax.tree.map(partial(jnp.where, count == first), found, walk.found),
             jnp.where(opening & (factor > 1), found.jacobian, walk.coarse),
             learn(here, walk.differences, found.value, found.jacobian, opening),
         )

@@ -31,16 +31,17 @@ def sawtooth(time: Array, fall: Scalar, lift: Scalar, longest: Scalar, corner: S
     """
     times, positions = sawtooth_knots(fall, lift, longest)
     window = jnp.where(corner > 0, corner, 1.0)
-
-    def rounded(at: Array) -> Array:
-        later, earlier = (_area(at + side, times, positions) for side in (corner / 2, -corner / 2))
-        return (later - earlier) / window
-
     # what the window takes off crest and bottom is given back to the stroke
     around = jnp.linspace(-corner / 2, corner / 2, EXTREMES)
-    low, high = jnp.min(rounded(times[2] + around)), jnp.max(rounded(times[1] + around))
+    everywhere = jnp.concatenate([time, times[2] + around, times[1] + around])
+    ends = jnp.stack([everywhere + corner / 2, everywhere - corner / 2])
+    later, earlier = _area(ends, times, positions)
+    rounded, bottom, crest = jnp.split(
+        (later - earlier) / window, [len(time), len(time) + EXTREMES]
+    )
+    low, high = jnp.min(bottom), jnp.max(crest)
     span = jnp.where(corner > 0, high - low, 1.0)
-    return jnp.where(corner > 0, (rounded(time) - low) / span, _value(time, times, positions))
+    return jnp.where(corner > 0, (rounded - low) / span, _value(time, times, positions))
 
 
 EXTREMES = 65

@@ -23,6 +23,7 @@ STAGES = [
         "_loops",
         "results",
         "reasons",
+        "resolution",
         "parameters",
         "rules",
         "tolerance",

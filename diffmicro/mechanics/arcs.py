@@ -18,7 +18,7 @@ equations of the same kind, solved along with it.
 Left out: contact of the arc with itself, rate dependence, a curvature that varies at rest.
 """
 
-from functools import cache, partial
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -29,6 +29,7 @@ from diffmicro import _loops as loops
 from diffmicro._types import Pair, Planar, PlanarMatrix, Scalar
 from diffmicro.nonsmooth.elimination import solve
 from diffmicro.nonsmooth.implicit import with_implicit_derivative
+from diffmicro.resolution import Steps
 
 ORDER = 8
 """Order of the Taylor series of one segment."""
@@ -38,6 +39,9 @@ SEGMENTS = 32
 
 SHEAR_FACTOR = 5 / 6
 """Share of a rectangular section that carries shear."""
+
+
+USUAL = Steps(SEGMENTS)
 
 
 def compliance(angle: Scalar) -> PlanarMatrix:
@@ -76,13 +80,14 @@ class Arc(NamedTuple):
     slopes: tuple[tuple[Array, Array, Array], ...] | None
 
 
-@partial(jax.jit, static_argnums=(3, 4))
-def march(load: Planar, angle: Scalar, softness: Pair | None, segments: int, slopes: bool) -> Arc:
+@partial(jax.jit, static_argnums=4)
+def march(load: Planar, angle: Scalar, softness: Pair | None, segments: Steps, slopes: bool) -> Arc:
     """The arc's end under a load (F_x, F_y, M0). `softness` is (a, g), None for the inextensible beam."""
-    step = angle / segments
-    return loops.fori_loop(
-        0, segments, lambda _, arc: _advance(arc, load, step, softness), _start(load, slopes)
-    )
+
+    def advance(index: Array, arc: Arc) -> Arc:
+        return _advance(arc, load, segments.length(index, angle), softness)
+
+    return loops.fori_loop(0, segments.most, advance, _start(load, slopes))
 
 
 @partial(jax.jit, static_argnums=3)
@@ -181,7 +186,7 @@ def _sum(series: list[Array], step: Scalar) -> Array:
 
 
 def pose_and_compliance(
-    load: Planar, angle: Scalar, softness: Pair | None = None, segments: int = SEGMENTS
+    load: Planar, angle: Scalar, softness: Pair | None = None, segments: Steps = USUAL
 ) -> tuple[Planar, PlanarMatrix]:
     """Pose of the exact arc's end, and its Jacobian by (F_x, F_y, M0)."""
     arc = march(load, angle, softness, segments, True)
@@ -191,7 +196,7 @@ def pose_and_compliance(
 
 
 def end_pose(
-    load: Planar, angle: Scalar, softness: Pair | None = None, segments: int = SEGMENTS
+    load: Planar, angle: Scalar, softness: Pair | None = None, segments: Steps = USUAL
 ) -> Planar:
     """Pose (x, y, tangent angle) of the exact arc's end under a load (F_x, F_y, M0)."""
     return _end_pose(load, angle, softness, segments)
@@ -202,15 +207,15 @@ def _plain_pose(load, angle, softness, segments):
     return jnp.stack([arc.x, arc.y, arc.phi])
 
 
-_end_pose = jax.custom_jvp(_plain_pose, nondiff_argnums=(3,))
+_end_pose = jax.custom_jvp(_plain_pose)
 
 
 @_end_pose.defjvp
-def _end_pose_jvp(segments, primals, tangents):
+def _end_pose_jvp(primals, tangents):
     # Any number of directions costs one march with its three sensitivities: by the angle the end
     # moves along the arc, the rest is linear.
-    load, angle, softness = primals
-    load_dot, angle_dot, softness_dot = tangents
+    load, angle, softness, segments = primals
+    load_dot, angle_dot, softness_dot, _ = tangents
     arc = march(load, angle, softness, segments, True)
     columns = list(zip(*arc.slopes, strict=True))
     pose = _end_pose(load, angle, softness, segments)
@@ -229,20 +234,15 @@ def _end_pose_jvp(segments, primals, tangents):
 
 
 def load_for(
-    pose: Planar, near: Planar, angle: Scalar, softness: Pair | None, segments: int = SEGMENTS
+    pose: Planar, near: Planar, angle: Scalar, softness: Pair | None, segments: Steps = USUAL
 ) -> Planar:
     """The load (F_x, F_y, M0) that holds the end at `pose`, differentiable, given that load as `near`."""
-    inputs = (pose, angle, softness)
-    return with_implicit_derivative(_condition(segments), near, inputs)
+    return with_implicit_derivative(_missed, near, (pose, angle, softness, segments))
 
 
-@cache
-def _condition(segments: int):
-    def missed(load, inputs):
-        pose, angle, softness = inputs
-        return end_pose(load, angle, softness, segments) - pose
-
-    return missed
+def _missed(load, inputs):
+    pose, angle, softness, segments = inputs
+    return end_pose(load, angle, softness, segments) - pose
 
 
 def end_wrench(load: Planar, pose: Planar) -> Planar:

@@ -21,7 +21,6 @@ around folds, contact beyond one condition per push.
 """
 
 from collections.abc import Sequence
-from functools import cache
 from typing import NamedTuple
 
 import jax
@@ -47,6 +46,7 @@ from diffmicro.mechanics.linkage import (
     turn,
 )
 from diffmicro.nonsmooth.implicit import with_implicit_derivative
+from diffmicro.resolution import Steps
 from diffmicro.results import RESULTS, code
 
 CONTRACTION = 0.5
@@ -142,7 +142,7 @@ def follow(
     begin: Conditions,
     goal: Conditions,
     *,
-    segments: int = arcs.SEGMENTS,
+    segments: Steps = arcs.USUAL,
     tolerance: Array | float = 1e-6,
     first_step: float = 1.0,
 ) -> Found:
@@ -153,7 +153,7 @@ def follow(
     """
     linkage, start, begin, goal = jax.lax.stop_gradient((linkage, start, begin, goal))
     pushes = jax.lax.stop_gradient(tuple(pushes))
-    few, loose = max(segments // COARSER, 1), jnp.maximum(tolerance, LOOSE)
+    few, loose = segments.fewer(COARSER), jnp.maximum(tolerance, LOOSE)
     route = _Route(linkage, pushes, begin, goal, few, loose, first_step)
     zero = jnp.zeros((), start.q.dtype)
     infinite, counted, started = zero + jnp.inf, jnp.asarray(0), jnp.asarray(False)
@@ -194,7 +194,7 @@ class _Route(NamedTuple):
     pushes: Sequence[Push]
     begin: Conditions
     goal: Conditions
-    few: int
+    few: Steps
     loose: Array
     first_step: float
 
@@ -346,13 +346,13 @@ def attach(
     pushes: Sequence[Push],
     state: State,
     conditions: Conditions,
-    segments: int = arcs.SEGMENTS,
+    segments: Steps = arcs.USUAL,
 ) -> State:
     """The state as a differentiable function of linkage, pushes and conditions."""
     state = jax.lax.stop_gradient(state)
     unknowns = jnp.append(state.q.reshape(-1), state.forces)
-    inputs = (linkage, tuple(pushes), conditions, state.loads)
-    unknowns = with_implicit_derivative(_condition(segments), unknowns, inputs)
+    inputs = (linkage, tuple(pushes), conditions, state.loads, segments)
+    unknowns = with_implicit_derivative(_missing, unknowns, inputs)
     n = state.q.size
     q, forces = unknowns[:n].reshape(state.q.shape), unknowns[n:]
     if linkage.model != "exact":
@@ -365,16 +365,11 @@ def attach(
     return State(q, jax.vmap(load)(flexures(linkage), state.loads, *sides(linkage, q)), forces)
 
 
-@cache
-def _condition(segments: int):
-    """What vanishes in equilibrium, one function per number of segments, so that nothing is traced twice."""
-
-    def condition(unknowns, inputs):
-        linkage, pushes, conditions, loads = inputs
-        n = linkage.bodies
-        q, forces = unknowns[: 3 * n].reshape(n, 3), unknowns[3 * n :]
-        missing = residual(linkage, loads, q, segments) - pushed(pushes, forces, q)
-        held = conditions.by_force @ forces + conditions.by_travel @ travel(pushes, q)
-        return jnp.append((missing - conditions.wrench).reshape(-1), held - conditions.value)
-
-    return condition
+def _missing(unknowns: Vector, inputs: tuple) -> Vector:
+    """What vanishes in equilibrium."""
+    linkage, pushes, conditions, loads, segments = inputs
+    n = linkage.bodies
+    q, forces = unknowns[: 3 * n].reshape(n, 3), unknowns[3 * n :]
+    missing = residual(linkage, loads, q, segments) - pushed(pushes, forces, q)
+    held = conditions.by_force @ forces + conditions.by_travel @ travel(pushes, q)
+    return jnp.append((missing - conditions.wrench).reshape(-1), held - conditions.value)

@@ -33,6 +33,7 @@ from jaxtyping import Float
 from diffmicro._types import Matrix, Pair, PerFlexure, Planar, PlanarMatrix, Scalar, Square, Vector
 from diffmicro.mechanics import arcs
 from diffmicro.nonsmooth.elimination import solve
+from diffmicro.resolution import Steps
 
 GROUND = -1
 """The frame, as the body of a flexure."""
@@ -178,7 +179,7 @@ def reactions(
     )
 
 
-def wrench_law(model: str, flexure: Flexure, load: Planar, at: Planar, segments: int):
+def wrench_law(model: str, flexure: Flexure, load: Planar, at: Planar, segments: Steps):
     """Wrench at a pose, its stiffness, and the load that goes with it, linearized at `load`.
 
     Returns (wrench, stiffness, load, loads by pose). With a constant stiffness nothing is approximated;
@@ -194,7 +195,7 @@ def wrench_law(model: str, flexure: Flexure, load: Planar, at: Planar, segments:
     return arcs.end_wrench(load, at), arcs.end_stiffness(load, at, by_pose), load, by_pose
 
 
-def wrench_at(model: str, flexure: Flexure, load: Planar, at: Planar, segments: int) -> Planar:
+def wrench_at(model: str, flexure: Flexure, load: Planar, at: Planar, segments: Steps) -> Planar:
     """Wrench at a pose, differentiable, given the load that holds it."""
     if model != "exact":
         stiffness = arcs.stiffness_at_start(flexure.angle)
@@ -228,7 +229,7 @@ def _gather(linkage: Linkage, held: Float[Array, "flexures 6"]) -> Poses:
 
 
 def internal(
-    linkage: Linkage, loads: Loads, stretch: Poses, rotation: Poses, arm: Poses, segments: int
+    linkage: Linkage, loads: Loads, stretch: Poses, rotation: Poses, arm: Poses, segments: Steps
 ) -> Poses:
     """What the bodies have to be held with, with a copy of q for each part of the tangent."""
 
@@ -240,13 +241,13 @@ def internal(
     return _gather(linkage, jax.vmap(one)(flexures(linkage), loads, *copies))
 
 
-def residual(linkage: Linkage, loads: Loads, q: Poses, segments: int = arcs.SEGMENTS) -> Poses:
+def residual(linkage: Linkage, loads: Loads, q: Poses, segments: Steps = arcs.USUAL) -> Poses:
     """Internal wrenches of the bodies, differentiable. `loads` hold the exact arcs at q (any for other models)."""
     return internal(linkage, loads, q, q, q, segments)
 
 
 def tangent_parts(
-    linkage: Linkage, loads: Loads, q: Poses, segments: int = arcs.SEGMENTS
+    linkage: Linkage, loads: Loads, q: Poses, segments: Steps = arcs.USUAL
 ) -> tuple[Square, Square, Square]:
     """K^I, K^II and K^III of eq. 27; their sum is the tangent."""
     n = q.size
@@ -259,7 +260,7 @@ def tangent_parts(
     return first, second, third
 
 
-def tangent(linkage: Linkage, loads: Loads, q: Poses, segments: int = arcs.SEGMENTS) -> Square:
+def tangent(linkage: Linkage, loads: Loads, q: Poses, segments: Steps = arcs.USUAL) -> Square:
     """The whole tangent d internal / d q."""
     first, second, third = tangent_parts(linkage, loads, q, segments)
     return first + second + third
@@ -274,7 +275,7 @@ class Linearized(NamedTuple):
     loads_by_sides: Array
 
 
-def linearize(linkage: Linkage, loads: Loads, q: Poses, segments: int) -> Linearized:
+def linearize(linkage: Linkage, loads: Loads, q: Poses, segments: Steps = arcs.USUAL) -> Linearized:
     """Everything that a Newton step needs, with one look at each arc."""
     model = linkage.model
 

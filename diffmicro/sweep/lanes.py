@@ -112,12 +112,14 @@ def calculate_one(
 ) -> Piece:
     """`calculate` for a single one-off point: least time to compile and run.
 
-    `lone`: numerics for that, tried first. The numbers are those of `calculate` up to rounding.
+    `lone`: numerics for that, tried first, then without the cheaper search that they may name. The numbers are
+    those of `calculate` up to rounding.
     `hasty`: whether it is compiled without optimization.
     `name`: whatever decides what `build` makes; with it the executable is kept for other processes.
     """
     only = _take((batch.design, batch.setting), 0)
-    for numerics in (lone, {}) if lone else ({},):
+    surely = {name: value for name, value in lone.items() if name == "share"}
+    for numerics in (lone, surely) if surely != lone else (lone,):
         known = name and f"{name} {numerics}"
         options = HASTY if hasty else {}
         function = _made(build, tuple(numerics.items()))

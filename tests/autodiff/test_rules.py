@@ -26,6 +26,7 @@ from diffmicro.mechanics.modes import short_propagator, table
 from diffmicro.mechanics.tangential import _clipped
 from diffmicro.nonsmooth.elimination import solve
 from diffmicro.nonsmooth.implicit import with_implicit_derivative
+from diffmicro.resolution import Steps
 from tests.dynamics.systems import Ball, Moving
 
 X = 1.1
@@ -136,7 +137,7 @@ def rung(x):
 def end_of_a_straight_beam(x):
     """Angle of an arc under a moment alone: (1 + M) angle."""
     load = jnp.zeros(3).at[2].set(x)
-    return end_pose(load, 0.5 * x, segments=1)[2]
+    return end_pose(load, 0.5 * x, segments=Steps(1))[2]
 
 
 def sums_of_rows(x):

@@ -114,7 +114,7 @@ def test_exact_stage_equals_shooting(solved):
 def test_models_with_an_energy_have_a_symmetric_tangent(solved, model):
     state = solved[model](0.25).state
     mechanism = stage(model)
-    matrix = assembled(mechanism, linearize(mechanism, state.loads, state.q, 32))
+    matrix = assembled(mechanism, linearize(mechanism, state.loads, state.q))
     np.testing.assert_allclose(matrix, matrix.T, atol=1e-7)
 
 
@@ -123,7 +123,7 @@ def test_parts_add_up_to_the_tangent(solved, model):
     state = solved[model](0.25).state
     mechanism = stage(model)
     parts = jax.jit(lambda s: tangent_parts(mechanism, s.loads, s.q))(state)
-    whole = assembled(mechanism, linearize(mechanism, state.loads, state.q, 32))
+    whole = assembled(mechanism, linearize(mechanism, state.loads, state.q))
     np.testing.assert_allclose(sum(parts), whole, atol=1e-8)
     assert np.abs(np.asarray(parts[1])).max() > 1e-3
 

@@ -147,7 +147,8 @@ def test_a_curve_does_not_depend_on_the_number_of_frames(module, device, panel, 
 
 @pytest.mark.slow
 def test_the_walkers_feet_stay_above_the_ground_and_it_walks():
-    figure, draw, count = walker_plot.animation(WALKER.Design(), WALKER.Setting(), 9)
+    # Six frames a period: a foot is off the ground for a quarter of it.
+    figure, draw, count = walker_plot.animation(WALKER.Design(), WALKER.Setting(), 25)
     stage, _, places = figure.axes
     carried = set()
     for frame in range(count):

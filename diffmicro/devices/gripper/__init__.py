@@ -79,6 +79,7 @@ DEVICE = Device(
     process=PROCESS,
     drive=("force",),
     recheck=ByResolution(coarser),
+    lone=dict(share=1.0),
     rules=RULES,
     objection=objection,
     on_request=ON_REQUEST,

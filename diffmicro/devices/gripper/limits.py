@@ -27,6 +27,7 @@ from diffmicro.devices.gripper.design import Design, Setting
 from diffmicro.devices.gripper.lumped import Model, Walk, conditions
 from diffmicro.mechanics.equilibrium import State, attach
 from diffmicro.nonsmooth.implicit import with_implicit_derivative
+from diffmicro.resolution import Steps
 from diffmicro.results import RESULTS, code
 
 LIMITS = ("rotation_limit", "stress_limit", "force_limit")
@@ -70,11 +71,13 @@ def workspace(
     states = jax.lax.stop_gradient(found.state)
 
     def at_limit(force: Scalar, state: State) -> tuple[Array, Array, Array]:
-        uses = jax.lax.stop_gradient(_uses(walk.model, design, setting, state, force, walk.steps))
+        uses = jax.lax.stop_gradient(
+            _uses(walk.model, design, setting, state, force, walk.segments)
+        )
         binding = jnp.argmax(uses)
         chosen = (jnp.arange(uses.size) == binding).astype(uses.dtype)
-        inputs = (walk.model, walk.wrench, design, setting, state, chosen)
-        force = with_implicit_derivative(_condition(walk.steps), force[None], inputs)[0]
+        inputs = (walk.model, walk.wrench, design, setting, state, chosen, walk.segments)
+        force = with_implicit_derivative(_beyond, force[None], inputs)[0]
         others = jnp.where(chosen == 1, 0.0, uses)
         return force, jnp.asarray(given)[binding], 1 - jnp.max(others)
 
@@ -97,7 +100,7 @@ def workspace(
 
 
 def _uses(
-    model: Model, design: Design, setting: Setting, state: State, force: Scalar, steps: int
+    model: Model, design: Design, setting: Setting, state: State, force: Scalar, segments: Steps
 ) -> Vector:
     """Shares of the given limits that a state takes."""
     uses = []
@@ -105,25 +108,20 @@ def _uses(
         largest = jnp.max(jnp.abs(lumped.rotations(state.q)))
         uses.append(largest / setting.rotation_limit)
     if setting.stress_limit is not None:
-        stresses = lumped.stresses(model, design, state, steps)
+        stresses = lumped.stresses(model, design, state, segments)
         uses.append(jnp.max(stresses) / setting.stress_limit)
     if setting.force_limit is not None:
         uses.append(jnp.abs(force) * model.force / setting.force_limit)
     return jnp.stack(uses)
 
 
-@cache
-def _condition(steps: int):
-    """The binding limit is just reached, as a function of the force."""
-
-    def condition(force, inputs):
-        model, wrench, design, setting, state, chosen = inputs
-        goal = conditions("pushed", wrench, force[0], jnp.zeros_like(force[0]))
-        state = attach(model.linkage, model.pushes, state, goal, steps)
-        uses = _uses(model, design, setting, state, force[0], steps)
-        return jnp.sum(chosen * uses)[None] - 1
-
-    return condition
+def _beyond(force: Vector, inputs: tuple) -> Vector:
+    """By how much the binding limit is passed."""
+    model, wrench, design, setting, state, chosen, segments = inputs
+    goal = conditions("pushed", wrench, force[0], jnp.zeros_like(force[0]))
+    state = attach(model.linkage, model.pushes, state, goal, segments)
+    uses = _uses(model, design, setting, state, force[0], segments)
+    return jnp.sum(chosen * uses)[None] - 1
 
 
 def _search(walk: Walk, design: Design, setting: Setting, sign: Scalar) -> _Search:
@@ -139,7 +137,7 @@ def _search(walk: Walk, design: Design, setting: Setting, sign: Scalar) -> _Sear
     def look(search: _Search) -> _Search:
         force = sign * search.trial
         found = walk.to("pushed", force, 0.0)
-        use = jnp.max(_uses(walk.model, design, setting, found.state, force, walk.steps))
+        use = jnp.max(_uses(walk.model, design, setting, found.state, force, walk.segments))
         use = jnp.where(found.outcome == code(RESULTS.successful), use, jnp.nan)
         below = use <= 1
         # Illinois: an end that stays twice counts half.

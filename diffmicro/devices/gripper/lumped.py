@@ -29,6 +29,7 @@ from diffmicro.mechanics.linkage import (
     turn,
     wrench_at,
 )
+from diffmicro.resolution import Steps
 
 PAIRS = ((GROUND, 0), (0, 1), (1, 2), (2, GROUND))
 ACTUATED, HOLDING = 0, 1
@@ -120,7 +121,7 @@ class Walk(NamedTuple):
     model: Model
     rest: State
     wrench: Array
-    steps: int
+    segments: Steps
     tolerance: Array | float
 
     def conditions(self, kind: str, first: Real, second: Real) -> Conditions:
@@ -142,14 +143,14 @@ class Walk(NamedTuple):
             start,
             begin,
             goal,
-            segments=self.steps,
+            segments=self.segments,
             tolerance=self.tolerance,
         )
         return found._replace(state=self.attach(found.state, goal))
 
     def attach(self, state: State, goal: Conditions) -> State:
         """The state with its derivative."""
-        return attach(self.model.linkage, self.model.pushes, state, goal, self.steps)
+        return attach(self.model.linkage, self.model.pushes, state, goal, self.segments)
 
 
 def rotations(q: Poses) -> PerFlexure:
@@ -159,7 +160,7 @@ def rotations(q: Poses) -> PerFlexure:
     return jnp.append(theta, zero) - jnp.append(zero, theta)
 
 
-def bending_moments(model: Model, state: State, segments: int) -> PerFlexure:
+def bending_moments(model: Model, state: State, segments: Steps) -> PerFlexure:
     """Largest |bending moment| along each arc, in units of EI / r of that arc.
 
     Of models with a constant stiffness the moment is that of the small-load theory, on the undeformed arc.
@@ -192,7 +193,7 @@ def _within(along: Scalar, angle: Scalar) -> list[Array]:
     return [jnp.where(place < angle, place, 0.0) for place in places]
 
 
-def _largest_exact(load: Planar, flexure: Flexure, segments: int) -> Array:
+def _largest_exact(load: Planar, flexure: Flexure, segments: Steps) -> Array:
     """Best of the samples, moved to where the moment is stationary (its share of the arc is held)."""
     frozen, angle = jax.lax.stop_gradient((load, flexure.angle))
     softness = jax.lax.stop_gradient(flexure.softness)
@@ -212,7 +213,7 @@ def _largest_exact(load: Planar, flexure: Flexure, segments: int) -> Array:
     return jnp.abs(arcs.bending(load, end[0], end[1]))
 
 
-def stresses(model: Model, design: Design, state: State, segments: int) -> PerFlexure:
+def stresses(model: Model, design: Design, state: State, segments: Steps) -> PerFlexure:
     """Largest |M| h / 2 I along each arc [Pa]."""
     moments = bending_moments(model, state, segments)
     return moments * design.young * design.section_height / (2 * jnp.asarray(design.beam_radius))
@@ -232,7 +233,7 @@ def shapes(model: Model, state: State, points: int = SAMPLES) -> Array:
             x, y = path.x, path.y
         else:
             here = pose(flexure, first, second)
-            wrench = wrench_at(model.linkage.model, flexure, load, here, 1)
+            wrench = wrench_at(model.linkage.model, flexure, load, here, Steps(1))
             x, y = _bent(wrench, flexure.angle, points)
         line = flexure.radius * jnp.stack([x, y], axis=-1)
         moved = at + first[:2] + turn(first[2], flexure.start_arm) - flexure.start_arm

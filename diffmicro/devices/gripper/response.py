@@ -25,11 +25,12 @@ from diffmicro.devices.gripper.steady import (
     shown_where,
     stiffness_units,
 )
-from diffmicro.mechanics import arcs
+from diffmicro.mechanics.arcs import SEGMENTS
 from diffmicro.mechanics.equilibrium import at_rest, pushed, under_load
 from diffmicro.mechanics.linkage import assembled, linearize
 from diffmicro.parameters import Value, as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
+from diffmicro.resolution import Steps, taken
 from diffmicro.results import RESULTS, code, finite_if_ok, from_code, raise_failure
 from diffmicro.rules import legal, spare, where_legal
 
@@ -89,7 +90,7 @@ class Response(eqx.Module):
 
 def coarser(numerics: dict) -> dict:
     """Half the segments of an arc: an error of 1e-6 of the radius instead of 1e-10."""
-    return numerics | {"steps": max((numerics.get("steps") or arcs.SEGMENTS) // 2, FEWEST_SEGMENTS)}
+    return numerics | {"steps": max((numerics.get("steps") or SEGMENTS) // 2, FEWEST_SEGMENTS)}
 
 
 FEWEST_SEGMENTS = 8
@@ -128,40 +129,43 @@ def respond(
     setting: Setting,
     *,
     steps: int | None = None,
+    share: Array | float | None = None,
     tolerance: Array | float | None = None,
     extra: tuple[str, ...] = (),
     throw: bool = True,
 ) -> Response:
     """The equilibrium that is reached from rest as the loads grow.
 
-    `steps`: Taylor segments of each exact arc, 32. `tolerance`: last Newton correction, in radii and radians,
+    `steps`: Taylor segments of each exact arc, 32. `share`: of them that are taken, a number that one compiled
+    program is given; None: all. `tolerance`: last Newton correction, in radii and radians,
     which leaves an error of its square. `extra`: responses of `ON_REQUEST` that are wanted. `throw`: raise
     an error when there is no result, where values are known (not inside transformations).
     """
     check_point("gripper.respond", design, setting, extra)
-    steps = whole_number("steps", steps, arcs.SEGMENTS, FEWEST_SEGMENTS, 200)
+    steps = whole_number("steps", steps, SEGMENTS, FEWEST_SEGMENTS, 200)
     design, setting = as_arrays((design, setting))
     if tolerance is None:
         tolerance = default_tolerance(jnp.asarray(design.young).dtype)
-    response = _respond(design, setting, tolerance, steps=steps, extra=tuple(sorted(set(extra))))
+    segments = taken(steps, share, FEWEST_SEGMENTS)
+    response = _respond(design, setting, tolerance, segments, extra=tuple(sorted(set(extra))))
     if throw:
         raise_failure("gripper.respond", response.result)
     return response
 
 
 @eqx.filter_jit
-def _respond(design, setting, tolerance, *, steps: int, extra: tuple[str, ...]) -> Response:
+def _respond(design, setting, tolerance, segments: Steps, *, extra: tuple[str, ...]) -> Response:
     allowed = legal(RULES, design, setting)
     tame = spare(design), spare(setting)
     design, setting = where_legal(allowed, (design, setting), tame)
     model = lump(design, setting)
     rest = at_rest(model.linkage, model.pushes)
     wrench = lumped.nondimensional_wrench(model, setting.wrench)
-    walk = Walk(model, rest, wrench, steps, tolerance)
+    walk = Walk(model, rest, wrench, segments, tolerance)
     found, margin = loaded(walk, setting)
     state, outcome = found.state, found.outcome
     q = state.q
-    known = linearize(model.linkage, state.loads, q, steps)
+    known = linearize(model.linkage, state.loads, q, segments)
     stiffness = assembled(model.linkage, known)
     still = lumped.shapes(model, rest)
     dtype = q.dtype
@@ -171,7 +175,7 @@ def _respond(design, setting, tolerance, *, steps: int, extra: tuple[str, ...]) 
     if set(extra) & set(CLOSED):
         closed = walk.to("moved", -lumped.rest_tip(model)[0], 0.0)
         outcome = first_outcome(outcome, closed.outcome)
-        seen = closed_responses(model, design, closed.state, still, steps)
+        seen = closed_responses(model, design, closed.state, still, segments)
         measured |= {k: v * shown_where(allowed, closed.outcome, dtype) for k, v in seen.items()}
     if set(extra) & set(LIMITED):
         seen, ended, margin_of_limits = workspace(walk, design, setting)
@@ -184,7 +188,7 @@ def _respond(design, setting, tolerance, *, steps: int, extra: tuple[str, ...]) 
 
     tip = lumped.tip_of(model, q) * model.length
     rotation = lumped.rotations(q)
-    stress = lumped.stresses(model, design, state, steps)
+    stress = lumped.stresses(model, design, state, segments)
     gaps = clearance_of(model, state, still)
     missing = wrench + pushed(model.pushes, state.forces, q) - known.internal
     unbalanced = jnp.max(jnp.abs(missing).reshape(-1) / jnp.sum(jnp.abs(stiffness), axis=1))

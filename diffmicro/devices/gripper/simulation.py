@@ -14,9 +14,10 @@ from diffmicro.devices.gripper.lumped import Walk, lump
 from diffmicro.devices.gripper.response import FEWEST_SEGMENTS
 from diffmicro.devices.gripper.rules import check_point
 from diffmicro.devices.gripper.steady import configuration_of, default_tolerance, loaded
-from diffmicro.mechanics import arcs
+from diffmicro.mechanics.arcs import SEGMENTS
 from diffmicro.mechanics.equilibrium import at_rest
 from diffmicro.parameters import as_arrays, whole_number
+from diffmicro.resolution import Steps
 from diffmicro.results import RESULTS, code, from_code
 
 
@@ -48,7 +49,7 @@ def simulate(
     """The equilibria under `forces` [N], or under `points` of them from zero to the setting's force."""
     check_point("gripper.simulate", design, setting)
     points = whole_number("points", points, 41, 2, 10**5)
-    steps = whole_number("steps", steps, arcs.SEGMENTS, FEWEST_SEGMENTS, 200)
+    steps = whole_number("steps", steps, SEGMENTS, FEWEST_SEGMENTS, 200)
     design, setting = as_arrays((design, setting))
     if tolerance is None:
         tolerance = default_tolerance(jnp.asarray(design.young).dtype)
@@ -56,14 +57,14 @@ def simulate(
         forces = (
             jnp.linspace(0.0, 1.0, points, dtype=jnp.asarray(design.young).dtype) * setting.force
         )
-    return _simulate(design, setting, jnp.asarray(forces), tolerance, steps=steps)
+    return _simulate(design, setting, jnp.asarray(forces), tolerance, Steps(steps))
 
 
 @eqx.filter_jit
-def _simulate(design, setting, forces, tolerance, *, steps: int) -> Trajectory:
+def _simulate(design, setting, forces, tolerance, segments: Steps) -> Trajectory:
     model = lump(design, setting)
     wrench = lumped.nondimensional_wrench(model, setting.wrench)
-    walk = Walk(model, at_rest(model.linkage, model.pushes), wrench, steps, tolerance)
+    walk = Walk(model, at_rest(model.linkage, model.pushes), wrench, segments, tolerance)
 
     def one(force: Array) -> Trajectory:
         found, _ = loaded(walk, eqx.tree_at(lambda s: s.force, setting, force))
@@ -74,7 +75,7 @@ def _simulate(design, setting, forces, tolerance, *, steps: int) -> Trajectory:
             configuration_of(model, state.q) * shown,
             lumped.tip_of(model, state.q) * model.length * shown,
             lumped.rotations(state.q) * shown,
-            lumped.stresses(model, design, state, steps) * shown,
+            lumped.stresses(model, design, state, segments) * shown,
             state.forces[1] * model.force * shown,
             lumped.shapes(model, state) * model.length * shown,
             from_code(found.outcome),

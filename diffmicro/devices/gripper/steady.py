@@ -9,6 +9,7 @@ from diffmicro.devices.gripper import lumped
 from diffmicro.devices.gripper.design import Design, Setting
 from diffmicro.devices.gripper.lumped import Model, Walk
 from diffmicro.mechanics.equilibrium import Found, State
+from diffmicro.resolution import Steps
 from diffmicro.results import RESULTS, code
 
 
@@ -43,11 +44,13 @@ def loaded(walk: Walk, setting: Setting) -> tuple[Found, Array]:
     return found._replace(outcome=outcome, iterations=iterations), margin
 
 
-def closed_responses(model: Model, design: Design, state: State, still: Array, steps: int) -> dict:
+def closed_responses(
+    model: Model, design: Design, state: State, still: Array, segments: Steps
+) -> dict:
     return {
         "closing_force": state.forces[0] * model.force,
         "closing_rotation": jnp.max(jnp.abs(lumped.rotations(state.q))),
-        "closing_stress": jnp.max(lumped.stresses(model, design, state, steps)),
+        "closing_stress": jnp.max(lumped.stresses(model, design, state, segments)),
         "closing_clearance": clearance_of(model, state, still),
     }
 

@@ -71,6 +71,7 @@ DEVICE = Device(
         "preload",
     ),
     recheck=ByResolution(coarser),
+    lone=dict(share=1.0),
     hasty=False,  # thousands of steps a period: 12 s instead of 0.6 s, for 7 s less of compiling
     rules=RULES,
     objection=objection,

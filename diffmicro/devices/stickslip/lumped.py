@@ -3,7 +3,8 @@
 Length is measured in presliding of the two contacts, time in 1/omega_0, stiffness in that of all contacts.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +13,7 @@ from jax import Array
 from jaxtyping import PyTree
 
 from diffmicro import signals
+from diffmicro._types import Scalar, Vector
 from diffmicro.devices.stickslip.design import Design, Setting
 from diffmicro.devices.stickslip.motion import Drive, Motion
 from diffmicro.devices.stickslip.slip import ContactLaw, Laws
@@ -20,6 +22,9 @@ from diffmicro.mechanics.masing import Masing, Outline, outline_loading
 from diffmicro.mechanics.presliding import fitted_presliding, single_state
 from diffmicro.mechanics.rolling import rolling_springs
 from diffmicro.mechanics.tangential import Springs, midpoints
+from diffmicro.resolution import Steps
+
+Number = TypeVar("Number", int, Array)
 
 EARLY = (0.025, 0.1)
 """Shares of the slow phase, after the back step, that get a sixth of its steps each: contacts slip most there."""
@@ -110,6 +115,7 @@ class Lumped(NamedTuple):
     dynamic: dynamic over static friction. outline: shape of both contacts. signal: coefficients of the waveform.
     stribeck: rate at which friction falls. viscosities: eta_1, eta_2 of both groups, over their stiffness.
     roll: way of the surface through both contacts that turn, in contact radii per length.
+    used: how many of its steps the motion takes; None: all.
     """
 
     turns: Array
@@ -127,9 +133,10 @@ class Lumped(NamedTuple):
     stribeck: Array | None
     viscosities: tuple[Array | None, Array | None]
     roll: Array | None
+    used: Array | None
 
 
-def lump(design: Design, setting: Setting, contacts: Statics) -> Lumped:
+def lump(design: Design, setting: Setting, contacts: Statics, used: Array | None = None) -> Lumped:
     """Dimensionless numbers."""
     stiffness = jnp.asarray(COUNTS, contacts.stiffness.dtype) * contacts.stiffness
     total = jnp.sum(stiffness)
@@ -165,12 +172,13 @@ def lump(design: Design, setting: Setting, contacts: Statics) -> Lumped:
         roll=None
         if setting.rolling is None
         else setting.rolling * length / contacts.contact_radius,
+        used=used,
     )
 
 
 def motion(lumped: Lumped, setting: Setting, steps: int) -> Motion:
     """The dimensionless motion. Only words and sizes are read from the setting."""
-    drive = _drive(lumped, setting.waveform, steps)
+    drive = _drive(lumped, setting.waveform, Steps(steps, lumped.used))
     return Motion(
         laws=_laws(lumped, setting, drive),
         share=lumped.share,
@@ -222,19 +230,19 @@ def _law(
     )
 
 
-def _drive(lumped: Lumped, waveform: str, steps: int) -> Drive:
+def _drive(lumped: Lumped, waveform: str, steps: Steps) -> Drive:
     one = jnp.ones_like(lumped.turns)
+    whole = steps.used is None
     if waveform != "sawtooth":
         signal = signals.samples if waveform == "samples" else signals.fourier
-        count = steps
         if waveform == "samples":  # a step ends at each corner of the polygon
-            size = lumped.signal.shape[0]
-            count = -(-count // size) * size
-        time = jnp.linspace(0 * one, one, count + 1)
+            steps = steps.multiple_of(lumped.signal.shape[0])
+        time, durations = _instants(0 * one, one, steps)
+        time = jnp.append(time, one)
         moves = jnp.diff(lumped.stroke * signal(time, lumped.signal))
-        durations = jnp.full_like(moves, lumped.turns / count)
-        corners = np.arange(count) == 0
-        return Drive(durations, jnp.stack([moves, moves], axis=1), corners, count)
+        corners = np.arange(steps.most) == 0
+        moves, durations = jnp.stack([moves, moves], axis=1), lumped.turns * durations
+        return Drive(durations, moves, corners, steps.number, whole)
     # A move of no height gets a hundredth of the back step's time, so that no step has length zero.
     longest = jnp.maximum(jnp.maximum(lumped.lift[0], lumped.lift[1]), 0.01)
     times, _ = signals.sawtooth_knots(lumped.fall, lumped.lift[0], longest)
@@ -242,19 +250,35 @@ def _drive(lumped: Lumped, waveform: str, steps: int) -> Drive:
     crest = times[1] - half
     ends = [half + share * (crest - half) for share in EARLY]
     bounds = [half, *ends, crest, times[2], one + half]
-    first = max(steps // 6, 1)
-    fast = max(steps // FAST, 4)
-    counts = [first, first, max(steps - 2 * first, 1), fast, fast]
-    time, durations = [], []
-    for begin, end, count in zip(bounds[:-1], bounds[1:], counts, strict=True):
-        time.append(jnp.linspace(begin, end, count + 1)[:-1])
-        durations.append(jnp.full(count, lumped.turns * (end - begin) / count))
-    instants = jnp.concatenate([*time, bounds[-1][None]])
-    at = [
-        signals.sawtooth(instants, lumped.fall, lift, longest, lumped.corner)
-        for lift in (lumped.lift[0], lumped.lift[1])
+    counts = _counts(steps.most, max)
+    used = [None] * len(counts) if steps.used is None else _counts(steps.used, jnp.maximum)
+    parts = [Steps(n, u) for n, u in zip(counts, used, strict=True)]
+    pieces = [
+        _instants(begin, end, part)
+        for begin, end, part in zip(bounds[:-1], bounds[1:], parts, strict=True)
     ]
-    moves = lumped.stroke * jnp.diff(jnp.stack(at, axis=1), axis=0)
-    slow = sum(counts[:3])
+    time, durations = (list(x) for x in zip(*pieces, strict=True))
+    instants = jnp.concatenate([*time, bounds[-1][None]])
+
+    def at(lift: Scalar) -> Array:
+        return signals.sawtooth(instants, lumped.fall, lift, longest, lumped.corner)
+
+    moves = lumped.stroke * jnp.diff(jax.vmap(at, out_axes=1)(lumped.lift), axis=0)
+    slow, fast = sum(counts[:3]), counts[3]
     corners = np.isin(np.arange(sum(counts)), [0, slow, slow + fast])
-    return Drive(jnp.concatenate(durations), moves, corners, slow)
+    last = sum(counts[:2]) + parts[2].number
+    return Drive(lumped.turns * jnp.concatenate(durations), moves, corners, last, whole)
+
+
+def _counts(steps: Number, larger: Callable[[Number, int], Number]) -> tuple[Number, ...]:
+    """Steps of the parts of a sawtooth's period."""
+    first, fast = larger(steps // 6, 1), larger(steps // FAST, 4)
+    return first, first, larger(steps - 2 * first, 1), fast, fast
+
+
+def _instants(begin: Scalar, end: Scalar, steps: Steps) -> tuple[Vector, Vector]:
+    """Where equal steps from begin to end start, and their lengths."""
+    index = jnp.arange(steps.most)
+    return begin + steps.before(index, end - begin), jnp.broadcast_to(
+        steps.length(index, end - begin), index.shape
+    )

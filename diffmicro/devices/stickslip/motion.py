@@ -24,7 +24,7 @@ from jax import Array
 from jaxtyping import PyTree
 
 from diffmicro import _loops as loops
-from diffmicro._types import Scalar, Vector
+from diffmicro._types import Real, Scalar, Vector
 from diffmicro.devices.stickslip.oscillator import Oscillator, oscillator
 from diffmicro.devices.stickslip.slip import (
     ContactLaw,
@@ -67,16 +67,18 @@ class Pass(NamedTuple):
     left: Scalar
 
 
-class Drive(NamedTuple):
+class Drive(eqx.Module):
     """The drive's period, step by step. durations: of the steps (n). moves: of both groups (n, 2).
 
-    corners: steps that begin at a corner of the signal (n). slow: number of steps before the back step.
+    corners: steps that begin at a corner of the signal (n). slow: number of the step with which the back step
+    begins. whole: whether every step has a length.
     """
 
     durations: Vector
     moves: Array
     corners: np.ndarray
-    slow: int
+    slow: Real
+    whole: bool = eqx.field(static=True)
 
 
 class Motion(eqx.Module):
@@ -125,7 +127,8 @@ class Motion(eqx.Module):
         kern = kernel()
 
         def advance(run: Run, given: tuple) -> tuple[Run, Seen]:
-            run = self._step(run, place, kern, *given)
+            stepped = self._step(run, place, kern, *given)
+            run = stepped if self.drive.whole else select(given[0] > 0, stepped, run)
             return run, look(run)
 
         moves = self.drive.moves[:, 0], self.drive.moves[:, 1]

@@ -15,6 +15,7 @@ from diffmicro.devices.stickslip.steady import Steady, approach, differentiable
 from diffmicro.dynamics.orbits import STABLE
 from diffmicro.parameters import Value, as_arrays, output, whole_number
 from diffmicro.reasons import reason_code
+from diffmicro.resolution import Steps, taken
 from diffmicro.results import RESULTS, code, finite_if_ok, found_if_ok, from_code, raise_failure
 from diffmicro.rules import check_point, check_requests, legal, spare, where_legal
 
@@ -59,7 +60,10 @@ STEPS = 2000
 def coarser(numerics: dict[str, Value]) -> dict[str, Value]:
     """Numerics of half the resolution, for certificates."""
     steps = numerics.get("steps") or STEPS
-    return {**numerics, "steps": max(steps // 2, 4)}
+    return {**numerics, "steps": max(steps // 2, FEWEST_STEPS)}
+
+
+FEWEST_STEPS = 4
 
 
 QUIET = 1e-3
@@ -77,7 +81,7 @@ def objection(response: Response, design: Design, setting: Setting, of: str, met
     dead = code(response.result) == code(RESULTS.stalled)
     if of == "zero_amplitude":
         dead = jnp.zeros_like(dead)
-    turns = jnp.asarray(loaded_numbers((design, setting)).turns)
+    turns = jnp.asarray(loaded_numbers((design, setting, None)).turns)
     lasts = jnp.exp(-turns * design.damping_ratio) > STABLE
     rings = lasts & (response.vibration_left > QUIET * response.presliding[0])
     against = jnp.where(rings, reason_code("vibration"), 0)
@@ -89,13 +93,15 @@ def respond(
     setting: Setting,
     *,
     steps: int | None = None,
+    share: Array | float | None = None,
     tolerance: Array | float = 1e-6,
     extra: tuple[str, ...] = (),
     throw: bool = True,
 ) -> Response:
     """The steady state that the drive reaches from rest.
 
-    `steps`: time steps in the slow phase of a period, 2000.
+    `steps`: time steps in the slow phase of a period, 2000. `share`: of them that are taken, a number that one
+    compiled program is given; None: all.
     `tolerance`: distance from the steady state, relative, from which it is extrapolated along a straight line.
     `extra`: responses that are calculated on request: zero_amplitude.
     A motion that does not settle is erratic: its force is that of the place it came to, within its scatter.
@@ -103,10 +109,12 @@ def respond(
     """
     check_point("stickslip.respond", RULES, design, setting)
     check_requests("stickslip.respond", extra, ON_REQUEST)
-    count = whole_number("steps", steps, STEPS, 4, 10**6)
+    count = whole_number("steps", steps, STEPS, FEWEST_STEPS, 10**6)
     design, setting = as_arrays((design, setting))
     tolerance = jnp.asarray(tolerance, jnp.result_type(design.radius))
-    response = _respond(design, setting, tolerance, steps=count, extra=tuple(extra))
+    response = _respond(
+        design, setting, tolerance, taken(count, share, FEWEST_STEPS), extra=tuple(extra)
+    )
     if throw:
         raise_failure("stickslip.respond", response.result)
     return response
@@ -114,19 +122,20 @@ def respond(
 
 @eqx.filter_jit
 def _respond(
-    design: Design, setting: Setting, tolerance: Array, *, steps: int, extra: tuple[str, ...]
+    design: Design, setting: Setting, tolerance: Array, steps: Steps, *, extra: tuple[str, ...]
 ) -> Response:
     allowed = legal(RULES, design, setting)
     tame = spare(design), spare(setting, **HARMLESS)
     design, setting = where_legal(allowed, (design, setting), tame)
     contacts = statics(design, setting)
-    lumped, loose = loaded_numbers((design, setting)), unloaded_numbers((design, setting))
+    given = (design, setting, steps.used)
+    lumped, loose = loaded_numbers(given), unloaded_numbers(given)
     length = contacts.presliding[0]
 
     def advance(numbers: PyTree, state: State, place: Array) -> tuple[State, Pass]:
-        return motion(numbers, setting, steps).period(state, place)
+        return motion(numbers, setting, steps.most).period(state, place)
 
-    begin = motion(lumped, setting, steps).rest()
+    begin = motion(lumped, setting, steps.most).rest()
     cases = jax.lax.stop_gradient(jax.tree.map(lambda *x: jnp.stack(x), loose, lumped))
     first = -STEEPNESS * jax.lax.stop_gradient(lumped.sensor)
 
@@ -137,14 +146,13 @@ def _respond(
     unheld = jax.lax.stop_gradient(lumped.sensor) == 0
     both = jax.lax.map(find, (cases, jnp.stack([jnp.asarray(True), unheld])))
     free, held = (jax.tree.map(lambda x, i=i: x[i], both) for i in (0, 1))
-    given = (design, setting)
     alone = Pass(*differentiable(advance, unloaded_numbers, given, free, free=True)[1])
     place, loaded = differentiable(advance, loaded_numbers, given, held, free=False)
     loaded = Pass(*loaded)
     position = place + loaded.mean
     # a runner that has not gained a stroke in all is only carried to and fro
     still = held.stuck & (position < lumped.stroke)
-    overflow = _overflowed(motion(lumped, setting, steps), held.state)
+    overflow = _overflowed(motion(lumped, setting, steps.most), held.state)
     outcome = jnp.where(still, code(RESULTS.stalled), code(RESULTS.successful))
     found = held.found & free.found
     outcome = jnp.where(found, outcome, code(RESULTS.erratic))
@@ -175,22 +183,27 @@ def _respond(
     return finite_if_ok(response)
 
 
-def loaded_numbers(given: tuple[Design, Setting]) -> Lumped:
+Given = tuple[Design, Setting, Array | None]
+"""Design and setting, and how many of its steps the motion takes; None: all."""
+
+
+def loaded_numbers(given: Given) -> Lumped:
     """The numbers of the motion against the sensor."""
-    return lump(*given, statics(*given))
+    design, setting, used = given
+    return lump(design, setting, statics(design, setting), used)
 
 
-def unloaded_numbers(given: tuple[Design, Setting]) -> Lumped:
+def unloaded_numbers(given: Given) -> Lumped:
     """The same of a runner without sensor."""
     numbers = loaded_numbers(given)
     return numbers._replace(sensor=jnp.zeros_like(numbers.sensor))
 
 
-def _zero_amplitude(design: Design, setting: Setting, steps: int, tolerance: Array) -> Array:
+def _zero_amplitude(design: Design, setting: Setting, steps: Steps, tolerance: Array) -> Array:
     """Stroke at which the runner without sensor begins to gain, from above."""
     length = statics(design, setting).presliding[0]
 
-    def build(given: tuple[Design, Setting]) -> tuple[Lumped, Array]:
+    def build(given: Given) -> tuple[Lumped, Array]:
         # what shaping adds is a share of presliding, not of the stroke, which is not the given one here
         numbers = unloaded_numbers(given)
         return numbers, numbers.lift * numbers.stroke
@@ -199,14 +212,15 @@ def _zero_amplitude(design: Design, setting: Setting, steps: int, tolerance: Arr
         numbers, lift = numbers
         stroke = HIGHEST - place
         numbers = numbers._replace(stroke=stroke, lift=lift / stroke)
-        return motion(numbers, setting, steps).period(state, place)
+        return motion(numbers, setting, steps.most).period(state, place)
 
-    held = jax.lax.stop_gradient(build((design, setting)))
-    begin = motion(held[0], setting, steps).rest()
+    given = (design, setting, steps.used)
+    held = jax.lax.stop_gradient(build(given))
+    begin = motion(held[0], setting, steps.most).rest()
     found = approach(
         advance, held, begin, -jnp.ones_like(length), tolerance, jnp.asarray(False), carried=False
     )
-    place, _ = differentiable(advance, build, (design, setting), found, free=False)
+    place, _ = differentiable(advance, build, given, found, free=False)
     return jnp.where(found.found, (HIGHEST - place) * length, jnp.nan)
 
 

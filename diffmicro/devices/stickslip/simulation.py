@@ -11,7 +11,7 @@ from diffmicro import _loops as loops
 from diffmicro.devices.stickslip.design import Design, Setting
 from diffmicro.devices.stickslip.lumped import COUNTS, lump, motion, statics
 from diffmicro.devices.stickslip.motion import Run, State
-from diffmicro.devices.stickslip.response import STEPS
+from diffmicro.devices.stickslip.response import FEWEST_STEPS, STEPS
 from diffmicro.devices.stickslip.rules import RULES
 from diffmicro.mechanics.tangential import Springs
 from diffmicro.parameters import as_arrays, whole_number
@@ -40,7 +40,7 @@ def simulate(
     """The motion from rest over some periods of the drive. `steps`: in the slow phase of a period, 2000."""
     check_point("stickslip.simulate", RULES, design, setting)
     periods = whole_number("periods", periods, 3, 1, 10**4)
-    count = whole_number("steps", steps, STEPS, 4, 10**6)
+    count = whole_number("steps", steps, STEPS, FEWEST_STEPS, 10**6)
     design, setting = as_arrays((design, setting))
     return _simulate(design, setting, periods=periods, steps=count)
 
