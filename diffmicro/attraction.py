@@ -6,8 +6,7 @@ state on its own, up and down, at the start of a drive period: the first loss on
 a bracket and has no derivative, and a basin with holes may be lost by a smaller one between the grid's points.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import jax
@@ -18,10 +17,11 @@ from jaxtyping import PyTree
 
 from diffmicro._device import Device
 from diffmicro.devices import as_device
-from diffmicro.parameters import Fields, Value, as_arrays, describe, put, whole_number
+from diffmicro.parameters import Fields, as_arrays, describe, put, whole_number
 from diffmicro.results import words
-from diffmicro.sweep.grids import Batch
-from diffmicro.sweep.lanes import calculate
+from diffmicro.sweep.chunks import Recipe
+from diffmicro.sweep.cluster import Processes
+from diffmicro.sweep.shared import calculated
 from diffmicro.tolerance import share_interval
 
 SAME = 1e-3
@@ -88,10 +88,12 @@ def basins(
     box: Mapping[str, tuple[float, float]] | None = None,
     starts: int = 1000,
     seed: int = 0,
+    processes: Processes | None = None,
 ) -> Basins:
     """All motions that `starts` states from a box end in, and the kicks that lose the setting's own motion.
 
     box: ends for states by name [SI]; the others reach from what the wanted motion visits one width further.
+    processes: that share the starts, from `sweep.processes`.
     """
     device = as_device(device)
     if not device.carries:
@@ -100,7 +102,7 @@ def basins(
     device.check("basins", design, setting)
     starts = whole_number("basins: starts", starts, None, 10, 10**6)
     seed = whole_number("basins: seed", seed, None, 0)
-    lanes = _Lanes(device, design, setting)
+    lanes = _Lanes(device, design, setting, processes)
     names = lanes.names
     low, high = _box(lanes, box or {})
     chance = np.random.default_rng(seed)
@@ -164,8 +166,10 @@ class Ends(NamedTuple):
 class _Lanes:
     """A device at one design and setting, calculated from many states."""
 
-    def __init__(self, device: Device, design: Fields, setting: Fields):
-        self.device = device
+    def __init__(
+        self, device: Device, design: Fields, setting: Fields, processes: Processes | None = None
+    ):
+        self.device, self.processes = device, processes
         self.point = as_arrays((design, setting))
         response = device.respond(*self.point, throw=False)
         own, self.unravel = ravel_pytree(response.state)
@@ -180,29 +184,11 @@ class _Lanes:
 
     def ends(self, states: np.ndarray) -> Ends:
         """Status and responses of every state's motion."""
-        point = jax.tree.map(lambda x: np.broadcast_to(x, (len(states), *np.shape(x))), self.point)
-        starts = jax.tree.map(np.asarray, jax.vmap(self.unravel)(jnp.asarray(states)))
-        batch = Batch(np.arange(len(states)), starts, point)
-        status = np.full(len(states), "", object)
-        usual = [name for name in self.device.usual_responses if name not in LEFT_OUT]
-        numbers: dict[str, np.ndarray] = {}
-        for piece in calculate(_from_state(self.device), batch, quick=dict(self.device.quick)):
-            status[piece.lanes] = words(piece.output.result)
-            for name in usual:
-                values = np.asarray(getattr(piece.output, name), float)
-                if values.ndim == 1:
-                    numbers.setdefault(name, np.full(len(states), np.nan))[piece.lanes] = values
-        return Ends(status, numbers)
-
-
-@cache
-def _from_state(device: Device) -> Callable[..., Callable]:
-    """Makes `(state, point) -> response`, for `calculate`."""
-
-    def build(**numerics: Value) -> Callable[..., PyTree]:
-        return lambda state, point: device.respond(*point, start=state, throw=False, **numerics)
-
-    return build
+        points = jax.tree.map(lambda x: np.broadcast_to(x, (len(states), *np.shape(x))), self.point)
+        starts = jax.vmap(self.unravel)(jnp.asarray(states))
+        usual = tuple(name for name in self.device.usual_responses if name not in LEFT_OUT)
+        found = calculated(Recipe(self.device, usual, {}), points, starts, self.processes)
+        return Ends(found["status"], {n: found[n] for n in usual if found[n].ndim == 1})
 
 
 def _names(state: PyTree) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from diffmicro.command.codes import Code
 from diffmicro.command.designing import COMMANDS
 from diffmicro.command.examples import epilog, tries
 from diffmicro.command.options import (
+    Cluster,
     Device,
     Figure,
     Grad,
@@ -26,6 +27,7 @@ from diffmicro.command.options import (
     Steps,
     TableFile,
     Words,
+    Workers,
     given_words,
     note_cautions,
     reporting,
@@ -180,11 +182,8 @@ def sweep(
     method: Method = None,
     steps: Steps = None,
     precision: Precision = 64,
-    workers: Annotated[int, typer.Option(help="Processes that share the points.")] = 1,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="The workers of a dask scheduler, or scheduler.json."),
-    ] = None,
+    workers: Workers = 1,
+    cluster: Cluster = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the sweep that did not end.")
     ] = False,

@@ -14,6 +14,7 @@ from diffmicro.command import words
 from diffmicro.command.codes import Code
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console
+from diffmicro.command.sharing import ALONE, sharing
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
 from diffmicro.parameters import Value
@@ -29,8 +30,9 @@ def run_basins(
     options: Mapping[str, Value],
     as_json: bool,
     plot: Path | None,
+    others: tuple[int, str | None] = ALONE,
 ) -> int:
-    """Calculate the basins and show them."""
+    """Calculate the basins and show them. others: --workers and --cluster."""
     from diffmicro.attraction import basins
 
     check_figure(plot)
@@ -40,10 +42,9 @@ def run_basins(
     if point.numerics:
         raise BadInput(f"{', '.join(point.numerics)}: basins chooses its own numerics.")
     ends = dict(map(_ends, box))
-    try:
-        found = basins(device, design=point.design, setting=point.setting, box=ends, **options)
-    except ValueError as complaint:
-        raise BadInput(str(complaint)) from None
+    given: dict[str, Value] = dict(design=point.design, setting=point.setting, **options)
+    with sharing(*others) as processes:
+        found = basins(device, box=ends, **given, processes=processes)
     if plot is not None:
         from diffmicro.plot.basins import basins_figure
 

@@ -7,6 +7,7 @@ import typer
 
 from diffmicro._json import Json
 from diffmicro.command.options import (
+    Cluster,
     Common,
     Device,
     Figure,
@@ -19,6 +20,7 @@ from diffmicro.command.options import (
     Steps,
     TableFile,
     Words,
+    Workers,
     given_words,
     start_program,
 )
@@ -168,6 +170,8 @@ def basins(
     ] = None,
     starts: Annotated[int, typer.Option(min=10, help="How many states to start from.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Of the starts.")] = 0,
+    workers: Workers = 1,
+    cluster: Cluster = None,
     json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
     plot: Figure = None,
 ) -> int:
@@ -178,7 +182,8 @@ def basins(
     from diffmicro.command.attracting import run_basins
 
     start_program(64)
-    return run_basins(device, pairs or [], box or [], {"starts": starts, "seed": seed}, json, plot)
+    options: dict[str, Json] = {"starts": starts, "seed": seed}
+    return run_basins(device, pairs or [], box or [], options, json, plot, (workers, cluster))
 
 
 def tolerances(
@@ -198,6 +203,8 @@ def tolerances(
     gradients: Annotated[
         bool, typer.Option(help="Look for bad parts along the slopes of limits too.")
     ] = True,
+    workers: Workers = 1,
+    cluster: Cluster = None,
     json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
     plot: Figure = None,
 ) -> int:
@@ -210,9 +217,8 @@ def tolerances(
 
     start_program(64)
     options: dict[str, Json] = {"parts": parts, "seed": seed, "gradients": gradients}
-    return run_tolerances(
-        subject, pairs or [], scatter or [], common or [], limit or [], options, json, plot, rules
-    )
+    words = pairs or [], scatter or [], common or [], limit or []
+    return run_tolerances(subject, *words, options, json, plot, rules, (workers, cluster))
 
 
 def report(

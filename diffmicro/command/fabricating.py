@@ -14,9 +14,10 @@ from diffmicro._json import Json, JsonObject
 from diffmicro.command import words
 from diffmicro.command.codes import Code
 from diffmicro.command.options import note_cautions
-from diffmicro.command.output import console
+from diffmicro.command.output import console, note
 from diffmicro.command.ruling import check_layers, layers_of, process_of
 from diffmicro.command.runs import Kept, of_run
+from diffmicro.command.sharing import ALONE, sharing
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
 from diffmicro.parameters import Value
@@ -37,8 +38,10 @@ def run_tolerances(
     as_json: bool,
     plot: Path | None,
     rules: Path | None = None,
+    others: tuple[int, str | None] = ALONE,
 ) -> int:
-    """Calculate the yield and show it. subject: a device, or the folder of an optimization. rules: file."""
+    """Calculate the yield and show it. subject: a device, or the folder of an optimization. rules: file.
+    others: --workers and --cluster."""
     from diffmicro.fabrication import tolerances
     from diffmicro.fabrication.scatter import scatter as scattered
     from diffmicro.process import etch_tolerances
@@ -68,15 +71,12 @@ def run_tolerances(
     left = [str(limit) for limit in kept if limit.response not in device.responses]
     if left:
         text = f"{', '.join(left)}: margins are of the design and judge no single part."
-        console(stderr=True).print(Text(text), soft_wrap=True)
+        note(text)
     every = [limit for limit in kept if limit.response in device.responses]
     every += [limit_of(device, text) for text in limits]
-    try:
-        found = tolerances(
-            device, deviating, every, design=point.design, setting=point.setting, **options
-        )
-    except ValueError as complaint:
-        raise BadInput(str(complaint)) from None
+    place: dict[str, Value] = dict(design=point.design, setting=point.setting, **options)
+    with sharing(*others) as processes:
+        found = tolerances(device, deviating, every, **place, processes=processes)
     spread = scattered(device, point.design, point.setting, deviating)
     shown = _plain(device, found, deviating, every, spread)
     if plot is not None:

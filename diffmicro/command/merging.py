@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from diffmicro.command.codes import Code
-from diffmicro.command.sweeping import check_files, note
+from diffmicro.command.output import note
+from diffmicro.command.sweeping import check_files
 from diffmicro.command.words import BadInput
 from diffmicro.sweep import join
 from diffmicro.sweep.record import SHARD, Record, keep, record_of, recorded

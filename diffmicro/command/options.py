@@ -79,6 +79,13 @@ Common = Annotated[
     list[str] | None,
     typer.Option(metavar="etch=0.3um:a-2,b+2", help="One cause that moves several fields."),
 ]
+Workers = Annotated[
+    int, typer.Option(metavar="N", help="Processes of this machine that share the work.")
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="The workers of a dask scheduler, or scheduler.json."),
+]
 Precision = Annotated[int, typer.Option(help="Bits of a number: 32 or 64.")]
 
 

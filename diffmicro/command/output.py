@@ -30,6 +30,11 @@ def console(stderr: bool = False) -> Console:
     return made if made.is_terminal else Console(**options, width=WIDE)
 
 
+def note(text: str) -> None:
+    """A line for people, beside the output."""
+    console(stderr=True).print(text, soft_wrap=True)
+
+
 def json_line(answer: Answer) -> str:
     """The answer in the order of its fields. A number that is not finite would be an error here."""
     return json.dumps(answer._asdict(), allow_nan=False)

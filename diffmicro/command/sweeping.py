@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from diffmicro._device import Device
-from diffmicro._extras import MissingPackage
 from diffmicro._files import complaint_of
 from diffmicro._json import Json
 from diffmicro.command import words
@@ -24,8 +23,9 @@ from diffmicro.command.axes import boxes, check_points, ends_of, grid_axes
 from diffmicro.command.codes import Code
 from diffmicro.command.measuring import points_over
 from diffmicro.command.options import note_cautions
-from diffmicro.command.output import console
+from diffmicro.command.output import note
 from diffmicro.command.progress import counted, duration, progress
+from diffmicro.command.sharing import checked
 from diffmicro.command.words import BadInput
 from diffmicro.devices import OWN
 from diffmicro.parameters import Value
@@ -44,7 +44,6 @@ from diffmicro.sweep import (
     sweep,
     writer,
 )
-from diffmicro.sweep.cluster import check_installed
 from diffmicro.sweep.cost import Cost, cost_of
 from diffmicro.sweep.plan import Job, fingerprint
 from diffmicro.sweep.record import SHARD, keep, record_of, recorded
@@ -305,40 +304,16 @@ def _check_place(path: Path) -> None:
 
 
 def _processes(options: Options, axes: Mapping[str, Value]) -> dict[str, Value]:
-    """Who calculates, in the words of `sweep.sweep`. `BadInput` for no processes; a note where there are more than
-    help, or fewer than wanted."""
-    workers, carry = options.workers, options.carry
-    if workers < 1:
-        raise BadInput(f"--workers {workers} is not allowed; it has to be at least 1.")
-    if options.cluster is not None:
-        if workers > 1:
-            raise BadInput("--workers starts processes here, --cluster takes others; give one.")
-        try:
-            check_installed("--cluster")
-        except MissingPackage as missing:
-            raise BadInput(str(missing)) from None
-        return {"cluster": options.cluster}
-    if workers > 1:
-        try:
-            check_installed(f"--workers {workers}")
-        except MissingPackage as missing:
-            note(f"{missing} One process calculates all.")
-            return {"workers": 1}
-    most = processors()
-    if workers > most:
-        note(f"{workers} processes share {most} processors; more than {most} are not faster.")
+    """Who calculates, in the words of `sweep.sweep`; a note where there are more than the walks need."""
+    workers, cluster = checked(options.workers, options.cluster)
+    carry = options.carry
     walks = size(dict(list(axes.items())[1:])) * (2 if carry == "both" else 1)
     if carry != "none" and workers > walks:
         note(
             f"With --carry {carry} these words make {walks} walk{'s' if walks > 1 else ''} along "
             f"{next(iter(axes))}, each in one process; more than {walks} are not faster."
         )
-    return {"workers": workers}
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return {"workers": workers, "cluster": cluster}
 
 
 def _write(table: Table, file: _File) -> None:
@@ -357,10 +332,6 @@ def _draw(table: Table, file: _File) -> None:
         own = file.measured.responses if file.measured else ()
         response = next((name for name in own if name in table.columns), "velocity")
         save_sweep_figure(table, file.plot, response, file.title, file.measured)
-
-
-def note(text: str) -> None:
-    console(stderr=True).print(text, soft_wrap=True)
 
 
 def _check_carry(module: Device, carry: str) -> None:

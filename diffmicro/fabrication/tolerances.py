@@ -21,9 +21,9 @@ from diffmicro.fabrication.scatter import Scatter, scatter
 from diffmicro.fabrication.yields import Center, Judge, Yield, estimate
 from diffmicro.parameters import Fields, whole_number
 from diffmicro.reasons import VERDICTS
-from diffmicro.results import words
-from diffmicro.sweep.grids import Batch
-from diffmicro.sweep.lanes import calculate, lane_function
+from diffmicro.sweep.chunks import Recipe
+from diffmicro.sweep.cluster import Processes
+from diffmicro.sweep.shared import calculated
 from diffmicro.tolerance import Tolerance
 
 STEPS = 12
@@ -44,11 +44,13 @@ def tolerances(
     seed: int = 0,
     gradients: bool = True,
     allowed: tuple[str, ...] = ("ok",),
+    processes: Processes | None = None,
 ) -> Yield:
     """Share of good parts with its interval, causes of the bad ones, and the most probable of these.
 
     limits: what a good part keeps, beside the status ok. parts: how many are calculated at most. gradients: look
     for bad parts along the slopes of limits too, where these are certified. allowed: status words of good parts.
+    processes: that share the parts, from `sweep.processes`.
     """
     device = as_device(device)
     design, setting = device.point(design, setting)
@@ -60,7 +62,7 @@ def tolerances(
             known = ", ".join(device.responses)
             raise ValueError(f"tolerances: {limit.response} is not a response; these are: {known}.")
     spread = scatter(device, design, setting, deviating)
-    judge = judge_of(device, spread, limits, allowed)
+    judge = judge_of(device, spread, limits, allowed, processes)
     nominal = str(judge(np.zeros((1, len(spread.causes))))[0])
     slopes: Callable[[], list[Center]] = list
     if gradients and limits and not nominal:
@@ -77,12 +79,13 @@ def judge_of(
     spread: Scatter,
     limits: Sequence[Constraint],
     allowed: tuple[str, ...] = ("ok",),
+    processes: Processes | None = None,
 ) -> Judge:
     """What each part fails by: its status, or the first limit that it does not keep."""
 
     def judge(places: np.ndarray) -> np.ndarray:
         causes = np.full(len(places), "", object)
-        slacks, status = slacks_of(device, spread, limits, places)
+        slacks, status = slacks_of(device, spread, limits, places, processes)
         for limit, slack in reversed(list(zip(limits, slacks, strict=True))):
             causes[~(slack >= 0)] = str(limit)
         return np.where(np.isin(status.astype(str), allowed), causes, status)
@@ -91,23 +94,22 @@ def judge_of(
 
 
 def slacks_of(
-    device: Device, spread: Scatter, limits: Sequence[Constraint], places: np.ndarray
+    device: Device,
+    spread: Scatter,
+    limits: Sequence[Constraint],
+    places: np.ndarray,
+    processes: Processes | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """What each limit leaves to each part (limits, N), of its worst entry, and the status words of the parts."""
     slacks = np.full((len(limits), len(places)), np.nan)
-    status = np.full(len(places), "", object)
     if not len(places):
-        return slacks, status
-    build = lane_function(
-        device.respond, **device.asking_for([limit.response for limit in limits], {})
-    )
-    batch = Batch(np.arange(len(places)), *spread.parts(places))
-    for piece in calculate(build, batch, quick=dict(device.quick)):
-        status[piece.lanes] = words(piece.output.result)
-        for own, limit in zip(slacks, limits, strict=True):
-            slack = limit.slack(np.asarray(getattr(piece.output, limit.response)))
-            own[piece.lanes] = slack.reshape(len(piece.lanes), -1).min(axis=1)
-    return slacks, status
+        return slacks, np.full(0, "")
+    names = tuple(dict.fromkeys(limit.response for limit in limits))
+    recipe = Recipe(device, names, device.asking_for(names, {}))
+    found = calculated(recipe, spread.parts(places), processes=processes)
+    for own, limit in zip(slacks, limits, strict=True):
+        own[:] = limit.slack(found[limit.response]).reshape(len(places), -1).min(axis=1)
+    return slacks, found["status"]
 
 
 def _along_slopes(device: Device, spread: Scatter, limits: Sequence[Constraint]) -> list[Center]:

@@ -1,6 +1,6 @@
 """Sweeps over grids of parameters: `sweep`, its pieces joined to one `Table`, and files of it."""
 
-from diffmicro.sweep.cluster import WorkerDied
+from diffmicro.sweep.cluster import WorkerDied, processes
 from diffmicro.sweep.grids import Interval, drawn, grid
 from diffmicro.sweep.plan import Shard
 from diffmicro.sweep.remote import ClusterError
@@ -21,6 +21,7 @@ __all__ = [
     "drawn",
     "grid",
     "join",
+    "processes",
     "size",
     "sweep",
     "write_csv",

@@ -58,31 +58,39 @@ class Load(NamedTuple):
 
     width: lanes of one compiled call, 1: one by one, 0: a walk, where each starts from the state before it.
     points: (design, setting) stacked, of a walk a list of them.
+    starts: states stacked that the points' motions start from; None: from the setting's own start.
     """
 
     width: int
     points: PyTree
+    starts: PyTree = None
 
 
 def calculate_chunk(recipe: Recipe, load: Load, before: Arrays | None = None) -> Arrays:
     """The chunk's arrays. `before`: those of the chunk before it on its walk."""
     if not load.width:
         return _walk(recipe, load.points, before or {})
-    design, setting = load.points
     lanes = np.arange(len(jax.tree.leaves(load.points)[0]))
-    found = list(
-        calculate_lanes(
-            recipe.build,
-            Batch(lanes, design, setting),
-            lanes,
-            load.width,
-            quick=dict(recipe.device.quick),
-            result_of=result_of,
-        )
-    )
+    build, batch = recipe.build, Batch(lanes, *load.points)
+    if load.starts is not None:
+        numerics = tuple(recipe.numerics.items())
+        build, batch = _from_states(recipe.device, numerics), Batch(lanes, load.starts, load.points)
+    quick = dict(recipe.device.quick)
+    found = list(calculate_lanes(build, batch, lanes, load.width, quick=quick, result_of=result_of))
     order = np.argsort(np.concatenate([piece.lanes for piece in found]))
     parts = [_arrays(recipe, piece.output) for piece in found]
     return {name: np.concatenate([part[name] for part in parts])[order] for name in parts[0]}
+
+
+@cache
+def _from_states(device: Device, numerics: tuple[tuple[str, Value], ...]) -> Build:
+    """Makes `(state, point) -> response`."""
+
+    def build(**more: Value) -> Callable[..., PyTree]:
+        given = {**dict(numerics), **more, "throw": False}
+        return lambda state, point: device.respond(*point, start=state, **given)
+
+    return build
 
 
 def _arrays(recipe: Recipe, output: PyTree) -> Arrays:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 import jax
 
@@ -21,6 +22,8 @@ from diffmicro._programs import in_use
 from diffmicro.sweep.chunks import Arrays
 from diffmicro.sweep.plan import Chunk, Work, environment
 from diffmicro.sweep.remote import THREADS, ClusterError, calculate_parcel, parcel_of
+
+Task = TypeVar("Task")
 
 CONNECT = 15
 """Seconds that a scheduler has to answer."""
@@ -63,32 +66,63 @@ def spread(
     ready = [chunk for chunk in chunks if chunk.after is None or chunk.after in states]
     if not ready:
         return
-    same = environment(), bool(jax.config.read("jax_enable_x64")), in_use() is not None
-    underway: dict[Foreign, Chunk] = {}
-    with _connected(min(workers, len(ready)), cluster) as client:
-        while ready or underway:
-            while ready and len(underway) < AHEAD * client.threads():
-                chunk = ready.pop(0)
-                before = None if chunk.after is None else states.pop(chunk.after)
-                first = work.point(chunk.points[0])
-                parcel = parcel_of(work.job.recipe, work.load(chunk), first, before)
-                underway[client.submit(calculate_parcel, parcel, *same)] = chunk
-            for future in client.finished(list(underway)):
-                chunk = underway.pop(future)
-                arrays = client.result(future, named(chunk))
-                if chunk.number in follower:
-                    states[chunk.number] = arrays
-                    ready.insert(0, follower[chunk.number])
-                yield chunk, arrays
+
+    def packed(chunk: Chunk) -> bytes:
+        before = None if chunk.after is None else states.pop(chunk.after)
+        return parcel_of(work.job.recipe, work.load(chunk), work.point(chunk.points[0]), before)
+
+    def next_of(chunk: Chunk, arrays: Arrays) -> list[Chunk]:
+        if chunk.number not in follower:
+            return []
+        states[chunk.number] = arrays
+        return [follower[chunk.number]]
+
+    with _connected(min(workers, len(ready)), cluster) as processes:
+        yield from processes.each(ready, packed, named, next_of)
 
 
-class _Client:
-    """A dask client whose losses are `WorkerDied`."""
+@contextmanager
+def processes(workers: int = 1, cluster: str | None = None) -> "Iterator[Processes | None]":
+    """Processes that share what is calculated inside the context, see `calculated`; None for this one alone.
+
+    workers: so many of this machine. cluster: those of a dask scheduler instead, at an address or in the file that
+    it wrote.
+    """
+    if workers == 1 and cluster is None:
+        yield None
+        return
+    with _connected(workers, cluster) as found:
+        yield found
+
+
+class Processes:
+    """Workers of dask, whose losses are `WorkerDied`."""
 
     def __init__(self, client: Foreign, where: str):
         self._dask = package("distributed", "More than one process", "cluster")
         self._client, self._where = client, where
         self._threads, self._counted = 0, 0.0
+
+    def each(
+        self,
+        ready: Sequence[Task],
+        packed: Callable[[Task], bytes],
+        named: Callable[[Task], str],
+        next_of: Callable[[Task, Arrays], list[Task]] = lambda task, arrays: [],
+    ) -> Iterator[tuple[Task, Arrays]]:
+        """Tasks with their arrays, as they are finished. packed: a task's parcel. named: how it is called in a
+        message. next_of: tasks that can begin after one."""
+        same = environment(), bool(jax.config.read("jax_enable_x64")), in_use() is not None
+        waiting, underway = list(ready), {}
+        while waiting or underway:
+            while waiting and len(underway) < AHEAD * self.threads():
+                task = waiting.pop(0)
+                underway[self.submit(calculate_parcel, packed(task), *same)] = task
+            for future in self.finished(list(underway)):
+                task = underway.pop(future)
+                arrays = self.result(future, named(task))
+                waiting = next_of(task, arrays) + waiting
+                yield task, arrays
 
     def threads(self) -> int:
         """Threads of all workers, counted once a second; 1 while there are none."""
@@ -145,7 +179,7 @@ class _Client:
 
 
 @contextmanager
-def _connected(workers: int, cluster: str | None) -> Iterator[_Client]:
+def _connected(workers: int, cluster: str | None) -> Iterator[Processes]:
     """Processes of this machine, which end with the context, or those of a cluster, which do not."""
     dask = package("distributed", "More than one process", "cluster")
     if cluster is not None:
@@ -157,7 +191,7 @@ def _connected(workers: int, cluster: str | None) -> Iterator[_Client]:
                 raise ClusterError(
                     f"{where} has had no worker for {WAIT} s. Start some: dask worker {cluster}"
                 ) from None
-            yield _Client(client, where)
+            yield Processes(client, where)
         return
     local = dask.LocalCluster(
         n_workers=workers,
@@ -168,7 +202,7 @@ def _connected(workers: int, cluster: str | None) -> Iterator[_Client]:
         env={THREADS: "1"},
     )
     with _quiet(), local, dask.Client(local, set_as_default=False) as client:
-        yield _Client(client, "The scheduler of the processes")
+        yield Processes(client, "The scheduler of the processes")
 
 
 @contextmanager

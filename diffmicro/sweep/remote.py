@@ -22,7 +22,7 @@ from diffmicro._json import Json
 from diffmicro._programs import keep_programs
 from diffmicro._types import Tree
 from diffmicro.devices import device, reference_of
-from diffmicro.parameters import Fields
+from diffmicro.parameters import Fields, as_arrays
 from diffmicro.sweep.chunks import Arrays, Load, Recipe, calculate_chunk
 from diffmicro.sweep.plan import environment
 from diffmicro.sweep.store import differences
@@ -50,7 +50,8 @@ def parcel_of(
     stacked = None if not load.width else _on_host(jax.tree.leaves(load.points))
     numerics = _on_host(dict(recipe.numerics))
     asked = (recipe.wanted, numerics, recipe.wrt, recipe.of)
-    return pickle.dumps((place, asked, fields, load.width, stacked, before))
+    starts = None if load.starts is None else _on_host(jax.tree.leaves(load.starts))
+    return pickle.dumps((place, asked, fields, load.width, stacked, starts, before))
 
 
 def calculate_parcel(
@@ -73,8 +74,9 @@ def calculate_parcel(
             "(there: the worker, here: this process). Give both the same packages; a Python program calls "
             "diffmicro.configure() before JAX starts, and workers start anew."
         )
-    place, (wanted, numerics, wrt, of), fields, width, stacked, before = pickle.loads(parcel)
-    robot = device(place)
+    place, asked, fields, width, stacked, states, before = pickle.loads(parcel)
+    robot, (wanted, numerics, wrt, of) = device(place), asked
+    recipe, starts = Recipe(robot, wanted, numerics, wrt, of), None
     points: PyTree = [
         (
             dataclasses.replace(robot.published_design(), **design),
@@ -83,8 +85,11 @@ def calculate_parcel(
         for design, setting in fields
     ]
     if width:
+        if states is not None:
+            shape = jax.eval_shape(recipe.build(), *as_arrays(points[0])).state
+            starts = jax.tree.unflatten(jax.tree.structure(shape), states)
         points = jax.tree.unflatten(jax.tree.structure(points[0]), stacked)
-    return calculate_chunk(Recipe(robot, wanted, numerics, wrt, of), Load(width, points), before)
+    return calculate_chunk(recipe, Load(width, points, starts), before)
 
 
 def _on_host(values: Tree) -> Tree:

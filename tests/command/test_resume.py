@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from diffmicro._files import packed, replace
-from diffmicro.command import sweeping
+from diffmicro.command import sharing
 
 WORDS = ("sweep", "tribometer", "friction=0.1:0.9:240")
 CARRIED = (
@@ -154,7 +154,7 @@ def test_numbers_of_processes(run, tmp_path, monkeypatch):
     out = tmp_path / "a.csv"
     done = run(*WORDS, "--out", out, "--workers", 0)
     assert done.code == 2 and "at least 1" in done.err
-    monkeypatch.setattr(sweeping, "processors", lambda: 2)
+    monkeypatch.setattr(sharing, "processors", lambda: 2)
     done = run("sweep", "tribometer", "friction=0.1,0.2", "--out", out, "--workers", 3)
     assert done.code == 0 and "3 processes share 2 processors" in done.err
     done = run("sweep", "wrmma", "field=4e-3,5e-3", "--out", out, "--workers", 2, "--carry", "up",
