@@ -34,6 +34,7 @@ NAMES = (
     "truth",
     "yields",
     "scaling",
+    "costs",
 )
 
 OUT = Path("runs/benchmarks")

@@ -90,13 +90,9 @@ class SingleState(eqx.Module):
         def part(z: Array, _: None) -> tuple[Array, None]:
             half = z + way / (2 * PARTS) * (1 - self._plastic(z / limit) * z / limit)
             half = jnp.minimum(half, limit)
-            speed = self._plastic(half / limit) / limit
-            moving = speed > 0
-            rate = jnp.where(moving, speed, 1)
-            pulled = 1 / rate + (z - 1 / rate) * jnp.exp(-rate * way / PARTS)
-            return jnp.minimum(
-                jnp.where(moving, pulled, z + way / PARTS), jnp.maximum(limit, z)
-            ), None
+            decay = self._plastic(half / limit) / limit * way / PARTS
+            pulled = z * jnp.exp(-decay) + way / PARTS * _mean_of_decay(decay)
+            return jnp.minimum(pulled, jnp.maximum(limit, z)), None
 
         along, _ = loops.scan(part, along, None, length=PARTS)
         return jnp.where(direction == 0, elastic, direction * along)
@@ -150,6 +146,19 @@ def single_state(
     sliding = like(dynamic) * static
     rated = [None if eta is None else like(eta) for eta in (elastic_damping, viscous)]
     return SingleState(law, stiffness, static, sliding, like(stribeck), *rated)
+
+
+TERMS, SMALL = 10, 0.1
+"""Terms of a series, and where it is used: to rounding."""
+
+
+def _mean_of_decay(u: Array) -> Array:
+    """Mean of exp(-t) for t from 0 to u, without the cancellation of (1 - exp(-u)) / u and its derivatives."""
+    near, series = jnp.minimum(u, SMALL), jnp.ones_like(u)
+    for k in range(TERMS, 1, -1):
+        series = 1 - near / k * series
+    far = jnp.maximum(u, SMALL)
+    return jnp.where(u < SMALL, series, -jnp.expm1(-far) / far)
 
 
 def stribeck_curve(

@@ -192,3 +192,19 @@ def test_lugre_falls_with_velocity_and_is_viscous():
 def test_unknown_law():
     with pytest.raises(ValueError, match="is not one of dahl"):
         make("stribeck")
+
+
+@pytest.mark.parametrize("law", ["elastoplastic", "ceim"])
+def test_plastic_flow_begins_without_a_loss_of_digits(law):
+    """A hair beyond the elastic limit alpha, and what it takes from the displacement, vanish as a power of the way."""
+    knee = 0.7 if law == "elastoplastic" else 0.5
+
+    def end(limit, way):
+        contact = single_state(law, stiffness=jnp.ones(()), static=limit)
+        return contact.move(jnp.zeros(()), (knee + way)[None], jnp.ones(1))
+
+    for way in (0.0, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4):
+        taken = 10 * way**2
+        value, slopes = jax.value_and_grad(end, argnums=(0, 1))(jnp.ones(()), jnp.asarray(way))
+        assert value == pytest.approx(knee + way, abs=taken * way + 1e-15)
+        np.testing.assert_allclose(slopes, [0, 1], atol=4 * taken + 1e-14)
