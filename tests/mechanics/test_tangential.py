@@ -196,7 +196,7 @@ def test_unknown_law():
 
 @pytest.mark.parametrize("law", ["elastoplastic", "ceim"])
 def test_plastic_flow_begins_without_a_loss_of_digits(law):
-    """A hair beyond the elastic limit alpha, and what it takes from the displacement, vanish as a power of the way."""
+    """A hair beyond the elastic limit alpha and what it takes away vanish as a power of the way."""
     knee = 0.7 if law == "elastoplastic" else 0.5
 
     def end(limit, way):
