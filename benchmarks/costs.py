@@ -1,6 +1,7 @@
 """How the cost of a point grows with derivatives, steps, springs and modes, for each device.
 
-A point is one lane of a batch of `LANES`, which differ by up to 1 % in one parameter; seconds are the processor's.
+A point is one lane of a batch of `LANES`, which differ by up to 1 % in one parameter and wait for the slowest;
+seconds are the processor's.
 Each quantity is varied alone. Derivatives are those of `value_and_gradient`, with their certificates, as
 `sweep --grad` takes them; none is the response alone. Two laws are fitted: a line for derivatives and modes, and a
 power for steps and springs; the table says how far off the worst measurement is. A point without derivatives,
@@ -106,10 +107,11 @@ def fitted(growth: Growth, each: np.ndarray) -> tuple[str, float]:
     if growth.law == "power":
         power, size = np.polyfit(np.log(sizes), np.log(each), 1)
         return f"n^{power:.2f}", float(np.max(np.abs(np.exp(size) * sizes**power / each - 1)))
+    some = sizes > 0  # the first derivative brings the looks of its certificate
+    sizes, each = sizes[some], each[some]
     slope, start = np.polyfit(sizes, each, 1, w=1 / each)
-    return f"{start:.3g} + {slope:.3g} n us", float(
-        np.max(np.abs((start + slope * sizes) / each - 1))
-    )
+    worst = float(np.max(np.abs((start + slope * sizes) / each - 1)))
+    return f"{start:.3g} {'+' if slope >= 0 else '-'} {abs(slope):.3g} n us", worst
 
 
 def _call(case: Case, variant: dict[str, Any]) -> Any:

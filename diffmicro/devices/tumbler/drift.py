@@ -64,7 +64,8 @@ def drift_of(
     close = max(CLOSE, 200 * float(jnp.finfo(q.dtype).eps))
     mapped = _period_map(unravel, steps)
     tolerance = tolerance.astype(q.dtype)
-    steady = find(mapped, q, start.astype(q.dtype), window, tolerance, close)
+    fields, start = (design, setting), start.astype(q.dtype)
+    steady = find(mapped, fields, start, window, tolerance, close)
     return _drift(steady, *lump(design, setting))
 
 

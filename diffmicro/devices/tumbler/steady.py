@@ -13,8 +13,9 @@ simulation itself is the search, and what it does not reach is not accepted. It 
 - `window` half turns are over: no period, and the second half of them gives means.
 
 The derivative of a periodic motion is that of the fixed point z = P^n(z, q), dz = (I - P_z)^-1 P_q dq, with the
-matrices of one forward pass over design and setting themselves, which works in forward and reverse mode and to
-any order. Rolling without slip slides nowhere, so there it is zero beside the perimeter's own derivative.
+matrices of one forward pass over the fields of design and setting that move, which works in forward and reverse
+mode and to any order. Rolling without slip slides nowhere, so there it is zero beside the derivative of the
+perimeter.
 """
 
 from collections.abc import Callable
@@ -23,7 +24,10 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
+from jax.flatten_util import ravel_pytree
+from jaxtyping import PyTree
 
 from diffmicro import _loops as loops
 from diffmicro.autodiff.rules import Changes, explicit, known
@@ -85,34 +89,46 @@ PeriodMap = Callable[..., tuple[Array, Array]]
 
 
 def find(
-    mapped: PeriodMap, q: Array, start: Array, window: int, tolerance: Array, close: float
+    mapped: PeriodMap, fields: PyTree, start: Array, window: int, tolerance: Array, close: float
 ) -> Steady:
-    """The steady motion that the motion from `start` settles to, within `window` half turns."""
+    """The steady motion that the motion from `start` settles to, within `window` half turns. fields: a tree, of
+    which the map takes the vector."""
+    q, _ = ravel_pytree(fields)
     frozen = jax.lax.stop_gradient((q, start, tolerance))
-    return differentiable(mapped, q, _follow(mapped, *frozen, window, close), tolerance)
+    return differentiable(mapped, fields, _follow(mapped, *frozen, window, close), tolerance)
 
 
-def differentiable(mapped: PeriodMap, q: Array, found: Steady, tolerance: Array) -> Steady:
-    """A motion that was found with these q, with its derivatives by them.
+def differentiable(mapped: PeriodMap, fields: PyTree, found: Steady, tolerance: Array) -> Steady:
+    """A motion that was found with these fields, with its derivatives by them.
 
     Where it rolls unbroken they are zero, and where it neither does nor returns they are NaN.
     """
     found = jax.lax.stop_gradient(found)
     kind = (found.returns, found.rolls)
-    value, given = (found.state, found.observed), (q, kind, found.periods, tolerance)
+    value, given = (found.state, found.observed), (fields, kind, found.periods, tolerance)
     state, observed = known(partial(_periodic_rule, mapped), value, given)
     return found._replace(state=state, observed=observed)
 
 
 def _periodic_rule(mapped: PeriodMap, value: tuple[Array, Array], given: tuple, changes: Changes):
-    (state, observed), (q, (returns, rolls), *others) = value, given
-    if changes[0] is None:
+    """The matrix has columns for the state and for the fields that move: of thirty it is a few as a rule."""
+    (state, observed), (fields, (returns, rolls), *others) = value, given
+    leaves, n = jax.tree.leaves(fields), state.size
+    ends = n + np.cumsum([0, *map(jnp.size, leaves)])
+    moved = [i for i in range(len(leaves)) if changes[i] is not None]
+    if not moved:
         return jnp.zeros_like(state), jnp.zeros_like(observed)
-    both = jax.jacfwd(together(mapped, state.size))
-    matrix = explicit(both)(jnp.concatenate([state, q]), tuple(others))
+    places = np.concatenate([np.arange(n), *(np.arange(ends[i], ends[i + 1]) for i in moved)])
+
+    def columns(at: Array, others: tuple[Array, Array]) -> Array:
+        whole = together(mapped, n)
+        return jax.jacfwd(lambda some: whole(at.at[places].set(some), others))(at[places])
+
+    matrix = explicit(columns)(jnp.concatenate([state, ravel_pytree(fields)[0]]), tuple(others))
     matrix = jnp.where(returns, matrix, 0.0)
     allowed = jnp.where(returns | rolls, 1.0, jnp.nan)  # a factor: reverse mode drops what is added
-    return jax.tree.map(lambda dot: dot * allowed, fixed_point_changes(matrix, changes[0]))
+    along = ravel_pytree([changes[i] for i in moved])[0]
+    return jax.tree.map(lambda dot: dot * allowed, fixed_point_changes(matrix, along))
 
 
 def _follow(
