@@ -48,7 +48,7 @@ def run() -> list[str]:
                     f"{error:.0e}",
                     f"{1e3 * seconds['one']:.2f}",
                     f"{seconds['slope'] / seconds['one']:.1f}",
-                    "at most 4 (holds 8)",
+                    "at most 4 (holds 6)",
                     f"{seconds['one'] / (seconds['many'] / BATCH):.1f}",
                 ]
             )

@@ -7,10 +7,8 @@ import shutil
 import numpy as np
 import pytest
 from distributed import LocalCluster
-from typer.testing import CliRunner
 
 from diffmicro._programs import VARIABLE
-from diffmicro.command.app import app
 from diffmicro.devices import device
 from diffmicro.sweep import Store, Table, WorkerDied, cluster, join, sweep
 from diffmicro.sweep.plan import WALK, Work, environment
@@ -24,25 +22,6 @@ FILE = f"{toy.__file__}:TOY"
 
 AXES = {"drive": np.linspace(0.0, 3.0, 2 * WALK + 3), "length": [1.0, 2.0]}
 """Walks of three chunks, over the toy's hysteresis."""
-
-
-@pytest.fixture(scope="module")
-def workers():
-    """The address of a scheduler with two workers of its own."""
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", memory_limit=0
-    ) as found:
-        yield str(found.scheduler_address)  # pyright: ignore[reportAttributeAccessIssue]
-
-
-@pytest.fixture
-def run():
-    def run(*words, code=0):
-        done = CliRunner().invoke(app, [str(word) for word in words])
-        assert done.exit_code == code, done.output
-        return " ".join(done.output.split())
-
-    return run
 
 
 def same(one: Table, other: Table) -> bool:

@@ -5,12 +5,9 @@ import json
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from distributed import LocalCluster
-from typer.testing import CliRunner
 
 from diffmicro import device, tolerances
 from diffmicro.attraction import basins
-from diffmicro.command.app import app
 from diffmicro.design import Constraint
 from diffmicro.sweep import WorkerDied, processes
 from diffmicro.sweep.chunks import Recipe
@@ -23,35 +20,16 @@ FILE = f"{toy.__file__}:TOY"
 COUNT = 2 * CHUNK + 40
 
 
-@pytest.fixture(scope="module")
-def address():
-    """A scheduler with two workers."""
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", memory_limit=0
-    ) as found:
-        yield str(found.scheduler_address)  # pyright: ignore[reportAttributeAccessIssue]
-
-
-@pytest.fixture
-def run():
-    def run(*words, code=0):
-        done = CliRunner().invoke(app, [str(word) for word in words])
-        assert done.exit_code == code, done.output
-        return done
-
-    return run
-
-
 def lanes(drive=0.5):
     design = toy.Design(jnp.linspace(1, 2, COUNT), jnp.full(COUNT, 0.5))
     return design, toy.Setting(jnp.full(COUNT, drive))
 
 
 @pytest.mark.parametrize("starts", [None, np.linspace(-1, 1, COUNT)], ids=["rest", "states"])
-def test_lanes_are_the_same_to_the_bit(address, starts):
+def test_lanes_are_the_same_to_the_bit(workers, starts):
     recipe = Recipe(TOY, ("velocity", "seen"), {})
     points = lanes(drive=1.5)
-    with processes(cluster=address) as shared:
+    with processes(cluster=workers) as shared:
         found = calculated(recipe, points, starts, shared)
     alone = calculated(recipe, points, starts)
     assert all(found[name].tobytes() == alone[name].tobytes() for name in alone)
@@ -60,10 +38,10 @@ def test_lanes_are_the_same_to_the_bit(address, starts):
     np.testing.assert_allclose(alone["velocity"], np.where(up, 10, 1) * 1.5 * points[0].length)
 
 
-def test_a_yield_and_a_basin_are_the_same(address):
+def test_a_yield_and_a_basin_are_the_same(workers):
     robot = device("tribometer")
     slow = Constraint("sliding_velocity", ">=", 0.9e-3)
-    with processes(cluster=address) as shared:
+    with processes(cluster=workers) as shared:
         for others in (None, shared):
             found = tolerances(robot, robot.process, [slow], parts=900, processes=others)
             basin = basins(
@@ -81,14 +59,14 @@ def test_a_yield_and_a_basin_are_the_same(address):
     assert sorted(m.share for m in basin.motions) == pytest.approx([0.5, 0.5], abs=0.02)
 
 
-def test_the_commands_take_processes(address, run):
+def test_the_commands_take_processes(workers, run):
     words = ("basins", FILE, "drive=1.5", "--box", "state=-1:1", "--starts", COUNT, "--json")
-    alone, shared = (json.loads(run(*words, *more).stdout) for more in ((), ("--cluster", address)))
+    alone, shared = (json.loads(run(*words, *more)) for more in ((), ("--cluster", workers)))
     assert alone == shared
-    told = run("tolerances", "tribometer", "--workers", 2, "--cluster", address, code=2)
-    assert "give one" in told.output
+    told = run("tolerances", "tribometer", "--workers", 2, "--cluster", workers, code=2)
+    assert "give one" in told
     told = run("tolerances", "tribometer", "--cluster", "nowhere", code=2)
-    assert "is no address of a dask scheduler" in told.output
+    assert "is no address of a dask scheduler" in told
     run("basins", FILE, "--workers", 0, code=2)
 
 
