@@ -111,7 +111,7 @@ class Device(Generic[DesignT, SettingT, ResponseT]):
     shown_at: a parameter's value at which the device is seen at work, where it rests at the published one.
     aliases: other names that people may give a parameter by, see `Alias`; for words of the command line.
     quick: numerics of a search that is cheap in batches and fails where it is not sure; repeated without them.
-    lone: numerics that are soonest done for one point, compiling included.
+    lone: numerics that are soonest done for one point, compiling included; of `share` see `recheck.ByResolution`.
     hasty: whether one point is soonest done by a program that was compiled without optimization; not where the
     calculation is long.
     carries: `respond` takes `start`, a `Response.state`.

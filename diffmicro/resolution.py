@@ -38,14 +38,14 @@ class Steps(eqx.Module):
         used = None if self.used is None else jnp.ceil(self.used / size) * size
         return Steps(-(-self.most // size) * size, used)
 
-    def length(self, index: Array, whole: Scalar) -> Scalar:
+    def length(self, index: Array, whole: Scalar) -> Array:
         """What step `index` of equal ones takes of the whole."""
         if self.used is None:
             return whole / self.most
         used = jnp.asarray(self.used, whole.dtype)
         return jnp.where(index < used, whole / used, 0)
 
-    def before(self, index: Array, whole: Scalar) -> Scalar:
+    def before(self, index: Array, whole: Scalar) -> Array:
         """What equal steps before step `index` take of the whole."""
         if self.used is None:
             return index * whole / self.most

@@ -24,7 +24,14 @@ SAMPLES = (stickslip.DEVICE, {**SAWTOOTH, "waveform": "samples", "samples": WAVE
 soon = partial(jax.jit, compiler_options=HASTY)
 
 
-@pytest.mark.parametrize("case", [GRIPPER, DRIVE, SAMPLES], ids=["gripper", "drive", "samples"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(GRIPPER, id="gripper", marks=pytest.mark.slow),
+        pytest.param(DRIVE, id="drive"),
+        pytest.param(SAMPLES, id="samples", marks=pytest.mark.slow),
+    ],
+)
 def test_a_share_of_the_steps_is_a_resolution(case):
     """Half of twice the steps: the same value and slope, and others than those of all steps."""
     device, given, response, name, steps = case
