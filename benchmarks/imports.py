@@ -21,7 +21,7 @@ COMMANDS = {
     "wrmma --grad mass_ratio": (COLD, 10, 4.5),
     "tribometer --grad drag_ratio": (COLD, None, None),
     "gripper --grad beam_radius": (COLD, 24, 5),
-    "gripper --response closing_force --grad beam_radius --of closing_force": (ASKED, 28, 6),
+    "gripper --response closing_force --grad beam_radius --of closing_force": (ASKED, None, None),
     "tumbler --grad length": (COLD, 34, 7),
     "legs --grad damping": (COLD, 46, 12),
     "stickslip --grad radius": (COLD, 30, 6),

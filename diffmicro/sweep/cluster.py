@@ -19,6 +19,7 @@ import jax
 
 from diffmicro._extras import Foreign, package
 from diffmicro._programs import in_use
+from diffmicro.parameters import whole_number
 from diffmicro.sweep.chunks import Arrays
 from diffmicro.sweep.plan import Chunk, Work, environment
 from diffmicro.sweep.remote import THREADS, ClusterError, calculate_parcel, parcel_of
@@ -88,6 +89,9 @@ def processes(workers: int = 1, cluster: str | None = None) -> "Iterator[Process
     workers: so many of this machine. cluster: those of a dask scheduler instead, at an address or in the file that
     it wrote.
     """
+    workers = whole_number("processes: workers", workers, 1, 1)
+    if cluster is not None and workers > 1:
+        raise ValueError("processes: workers are started here, a cluster has its own; give one.")
     if workers == 1 and cluster is None:
         yield None
         return

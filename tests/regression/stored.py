@@ -24,7 +24,10 @@ TOLERANCES = {
 """Of a device: of its responses and of its derivatives, relative."""
 
 STRAIGHT = {"tumbler method=implicit": ("speed_spread", "yaw", "lateral_drift")}
-"""Of cases that repeat themselves and keep to their plane: what is rounding."""
+"""Of cases that repeat themselves and keep to their plane: what is zero."""
+
+ZERO = 1e-12
+"""Largest number [SI] that counts as zero there; the robot's speed is 0.02 m/s."""
 
 LEFT_OVER = (
     "residual", "max_residual", "multiplier", "max_penetration", "iterations", "lyapunov", "margin",
@@ -79,9 +82,14 @@ def changes(label: str, here: Mapping[str, Any], there: Mapping[str, Any]) -> Se
     if list(here["status"]) != list(there["status"]):
         return [f"{label}: status {list(here['status'])}, stored {list(there['status'])}"]
     value, slope = TOLERANCES[label.partition(" ")[0]]
-    kept = [name for name in there if name not in STRAIGHT.get(label, ())]
+    straight = STRAIGHT.get(label, ())
+    kept = [name for name in there if name not in straight]
     allowed = {name: slope if name.startswith("d ") else value for name in kept}
     return [
+        f"{label}: {name} is {here[name]}, and has to be zero to {ZERO:g}"
+        for name in straight
+        if not np.all(np.abs(np.asarray(here[name], float)) < ZERO)
+    ] + [
         f"{label}: {name} is off by {apart:.1e} of itself, {allowed[name]:g} is allowed"
         for name, apart in distances(here, there).items()
         if apart > allowed.get(name, np.inf)

@@ -59,6 +59,14 @@ def test_lost_values_and_other_statuses_are_told():
     assert "stalled" in stored.changes("tribometer", ended, kept)[0]
 
 
+def test_what_has_to_be_zero_is_held_to_it():
+    label = "tumbler method=implicit"
+    kept = stored.load()[label]
+    assert not stored.changes(label, kept, kept)
+    (told,) = stored.changes(label, kept | {"yaw": [1e-11] * 5}, kept)
+    assert "yaw" in told and "zero" in told
+
+
 PROGRAM = """
 import sys, json
 import diffmicro

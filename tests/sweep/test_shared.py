@@ -70,6 +70,15 @@ def test_the_commands_take_processes(workers, run):
     run("basins", FILE, "--workers", 0, code=2)
 
 
+def test_processes_that_make_no_sense_are_refused():
+    with pytest.raises(ValueError, match="workers"), processes(workers=0):
+        pass
+    with pytest.raises(ValueError, match="give one"), processes(workers=2, cluster="tcp://a:1"):
+        pass
+    with processes() as shared:
+        assert shared is None
+
+
 @pytest.mark.slow
 def test_lanes_that_end_their_processes_are_named():
     recipe = Recipe(TOY, ("velocity",), {"deadly": 0.25})

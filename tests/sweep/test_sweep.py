@@ -90,6 +90,25 @@ def test_one_point_alone_equals_one_of_many(drive):
         np.testing.assert_array_equal(a, b)
 
 
+SHARE, SEARCH = {"share": 1.0}, {"search": 1}
+
+
+@pytest.mark.parametrize(
+    ("lone", "tried"), [({}, [{}]), (SHARE, [SHARE]), (SHARE | SEARCH, [SHARE | SEARCH, SHARE])]
+)
+def test_a_point_that_fails_is_tried_without_the_cheap_search_alone(lone, tried):
+    """A share of the steps is no cheaper search: the point would fail again, after compiling again."""
+    (batch,) = batches(points_of(toy.TOY, {"drive": np.array([6.0])}, toy.Design(), toy.Setting()))
+    built = []
+
+    def build(**numerics):
+        built.append(numerics)
+        return lambda design, setting: toy.respond(design, setting, window=0, throw=False)
+
+    calculate_one(build, batch, lone=lone)
+    assert built == tried
+
+
 def test_a_carried_state_shows_hysteresis():
     drives = np.array([0.5, 1.5, 2.5])
     found = table({"drive": drives, "length": [1.0, 2.0]}, carry="both")
