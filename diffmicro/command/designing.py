@@ -123,6 +123,8 @@ def optimize(
     seed: Annotated[int, typer.Option(min=0, help="Of the random part of the search.")] = 0,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="New folder for the run.")] = None,
     resume: Annotated[bool, typer.Option(help="Go on with the run that is in --out.")] = False,
+    workers: Workers = 1,
+    cluster: Cluster = None,
     surroundings: Annotated[
         bool, typer.Option(help="Look at ends and tolerances around the optimum.")
     ] = True,
@@ -158,6 +160,7 @@ def optimize(
         rules,
         Fabrication(good, scatter or [], common or []),
         plot,
+        (workers, cluster),
     )
 
 
@@ -277,6 +280,8 @@ def identify(
     ] = False,
     method: Method = None,
     steps: Steps = None,
+    workers: Workers = 1,
+    cluster: Cluster = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="New folder for it.")] = None,
     json: Annotated[bool, typer.Option("--json", help="The result as one JSON object.")] = False,
     plot: Figure = None,
@@ -288,8 +293,9 @@ def identify(
     numerics = {"method": method, "steps": steps}
     named = [f"{key}={value}" for key, value in numerics.items() if value is not None]
     options = Options(
-        free or [], error or [], loss, starts, seed, ignore, upcoming, out, json, plot
-    )
+        free or [], error or [], loss, starts, seed, ignore, upcoming, out, json, plot,
+        (workers, cluster),
+    )  # fmt: skip
     return run_identify(device, data, [*(pairs or []), *named], options)
 
 

@@ -18,6 +18,7 @@ from diffmicro.command.estimates import show, unit_of
 from diffmicro.command.measuring import data_from
 from diffmicro.command.options import note_cautions
 from diffmicro.command.progress import progress
+from diffmicro.command.sharing import ALONE, sharing
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
 from diffmicro.parameters import Value
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Options(NamedTuple):
-    """Options of `identify`, apart from the device, the data and the words."""
+    """Options of `identify`, apart from the device, the data and the words. others: --workers and --cluster."""
 
     free: Sequence[str] = ()
     errors: Sequence[str] = ()
@@ -40,6 +41,7 @@ class Options(NamedTuple):
     out: Path | None = None
     json: bool = False
     plot: Path | None = None
+    others: tuple[int, str | None] = ALONE
 
 
 def run_identify(device: str, table: Path, pairs: Sequence[str], options: Options) -> int:
@@ -61,8 +63,12 @@ def run_identify(device: str, table: Path, pairs: Sequence[str], options: Option
     asked = dict(loss=options.loss, starts=options.starts, seed=options.seed)
     folder = _folder(module, table, data, free, point, asked, options.out)
     try:
-        with progress("identify, looks at all rows", None) as advance:
+        with (
+            sharing(*options.others) as processes,
+            progress("identify, looks at all rows", None) as advance,
+        ):
             point_of = dict(design=point.design, setting=point.setting, watch=advance)
+            point_of["processes"] = processes
             found = identify(module, data, free, **point_of, **asked, **point.numerics)  # type: ignore[arg-type]
         after = next_measurement(found, ranges) if options.upcoming and found.ended else None
     except ValueError as complaint:

@@ -30,6 +30,7 @@ from diffmicro.command.ruling import (
     process_of,
     rule_texts,
 )
+from diffmicro.command.sharing import ALONE, sharing
 from diffmicro.command.surrounding import surroundings_of, surroundings_text
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from diffmicro.design import Objective, Problem, Result, Tolerance
     from diffmicro.fabrication.buildable import Buildable, Deviating
     from diffmicro.process import Process
+    from diffmicro.sweep.cluster import Processes
 
 
 def run_optimize(
@@ -56,11 +58,12 @@ def run_optimize(
     rules: Path | None = None,
     made: Fabrication = DEFAULT,
     plot: Path | None = None,
+    others: tuple[int, str | None] = ALONE,
 ) -> int:
     """Solve the problem and show it. `goals`: goal -> response, of which one is given.
 
     scatter: words of --robust, and the measure. around: also look at what lies around the optimum. rules: file.
-    made: how parts deviate, and how many are to be good.
+    made: how parts deviate, and how many are to be good. others: --workers and --cluster.
     """
     from diffmicro.design import Objective
 
@@ -89,7 +92,10 @@ def run_optimize(
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
     deviating = made.deviating(module, process, layout)
-    result, counted = _searched(problem, made.good, deviating, out=out, **options)
+    with sharing(*others) as processes:
+        result, counted = _searched(
+            problem, made.good, deviating, out=out, processes=processes, **options
+        )
     study = result.json(f"{device} {goal} {response}")
     study |= {} if counted is None else yield_plain(counted)
     if process is not None and result.feasible:
@@ -108,7 +114,10 @@ def run_optimize(
 
 
 def _searched(
-    problem: "Problem", good: float | None, deviating: "Deviating | None", **options: Value
+    problem: "Problem",
+    good: float | None,
+    deviating: "Deviating | None",
+    **options: "Value | Processes",
 ) -> tuple["Result", "Buildable | None"]:
     """The best design; with a share of parts that have to be `good`, also how that was counted."""
     from diffmicro.design import optimize_design

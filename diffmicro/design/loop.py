@@ -34,6 +34,7 @@ from diffmicro.design.searches import Outcome, descend, slsqp, sqp
 from diffmicro.design.starts import Starts, evenly
 from diffmicro.parameters import Value, whole_number
 from diffmicro.reasons import VERDICTS
+from diffmicro.sweep.cluster import Processes
 
 if TYPE_CHECKING:
     import optax
@@ -70,6 +71,7 @@ def optimize_design(
     out: Path | None = None,
     resume: bool = False,
     watch: Callable[[int], object] | None = None,
+    processes: Processes | None = None,
     **options: Value,
 ) -> Result:
     """The best feasible design found with `budget` evaluations.
@@ -77,6 +79,7 @@ def optimize_design(
     optimizer: an optax optimizer, for the methods optax and climb; auto takes climb where there are constraints.
     out: folder in which the run is kept; `resume` continues the run that is there.
     watch: called with the number of evaluations before each; its KeyboardInterrupt ends the search as Ctrl-C does.
+    processes: that share operating points, deviating parts and lanes, from `sweep.processes`.
     options: of the method, as `lanes` (starts) and `tolerance`.
     """
     if optimizer is not None:
@@ -90,7 +93,7 @@ def optimize_design(
     folder = _folder(out, _config(problem, method, budget, seed, options), resume)
     published, why = problem.finish(problem.named(problem.start)), ""
     outcome, interrupted = Outcome("interrupted"), False
-    with Run(problem, budget - 1 - CONFIRM, progress, folder, watch) as run:
+    with Run(problem, budget - 1 - CONFIRM, progress, folder, watch, processes) as run:
         try:
             if method == "auto":
                 method, why = _chosen(run)

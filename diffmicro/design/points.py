@@ -6,7 +6,7 @@ several, make one problem: two robots in one field, one robot under two drives.
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from typing import NamedTuple
 
 import jax
@@ -16,10 +16,12 @@ from jaxtyping import PyTree
 
 from diffmicro._device import Device
 from diffmicro._json import JsonObject, plain
-from diffmicro.boundary.margin import margin, margin_key, margin_value, measured_or_nan
-from diffmicro.certificate import Certificate, certificate_words, value_and_gradient, verdict_word
+from diffmicro.boundary.margin import margin, margin_key, margin_value
+from diffmicro.certificate import Certificate, certificate_words, verdict_word
+from diffmicro.design.answers import Answer, answered, answers_of, usable
 from diffmicro.design.problem import (
     Constraint,
+    Evaluated,
     Finished,
     Objective,
     Place,
@@ -30,7 +32,10 @@ from diffmicro.design.problem import (
 )
 from diffmicro.devices import written
 from diffmicro.parameters import Fields, Value, as_arrays, describe, put
-from diffmicro.results import FAILURES, RESULTS, code, word
+from diffmicro.results import word
+from diffmicro.sweep.cluster import Processes
+from diffmicro.sweep.remote import Call
+from diffmicro.sweep.shared import all_of
 
 
 class Point(NamedTuple):
@@ -94,7 +99,7 @@ def points_problem(
         made.evaluate,
         made.values,
         made.finish,
-        False,
+        made.several,
         about,
         lambda others: points_problem(variables, points, objective, others, quantities, **numerics),
         lambda x: tuple(
@@ -140,32 +145,49 @@ class _Points:
         """Derivatives of each point's fields by the variables."""
         return [jax.jit(jax.jacfwd(point.place)) for point, _ in self.asked]
 
-    def _judged(
-        self, point: Point, fields: tuple[str, ...], responses: tuple[str, ...]
-    ) -> Callable:
-        return _compiled(point.device, fields, responses, tuple(self.numerics.items()))
-
-    def evaluate(self, x: dict[str, Array]) -> tuple[Array, Array, Array, Array]:
+    def evaluate(self, x: dict[str, Array]) -> Evaluated:
         """Wanted values, their Jacobian by the variables, whether all is usable, the worst verdict."""
+        return self.several([x])[0]
+
+    def several(
+        self, xs: Sequence[dict[str, Array]], processes: Processes | None = None
+    ) -> list[Evaluated]:
+        """`evaluate` at each place; processes share the operating points of all places."""
+        calls = [
+            Call(point.device, answered, self._question(point, responses, x))
+            for x in xs
+            for point, responses in self.asked
+        ]
+
+        def named(number: int) -> str:
+            return f"an evaluation of {calls[number].device.name}"
+
+        found, size = all_of(calls, named, processes), len(self.asked)
+        return [self._together(x, found[i * size : (i + 1) * size]) for i, x in enumerate(xs)]
+
+    def _question(
+        self, point: Point, responses: tuple[str, ...], x: Mapping[str, Value]
+    ) -> tuple[Device, tuple[str, ...], tuple[str, ...], Mapping[str, Value], Fields, Fields]:
+        """The arguments of `answered`."""
+        fields = tuple(sorted(point.place(x)))
+        return (point.device, fields, responses, self.numerics, *as_arrays(point.at(x)))
+
+    def _together(self, x: dict[str, Array], answers: Sequence[Answer]) -> Evaluated:
+        """What the answers of all operating points say of the place."""
         value, slope, good, verdicts = {}, {}, [], []
-        for (point, responses), moves in zip(self.asked, self._moves, strict=True):
+        for (point, responses), moves, answer in zip(self.asked, self._moves, answers, strict=True):
             moved = moves(x)
-            fields = tuple(sorted(moved))
-            chosen = as_arrays(point.at(x))
-            values, gradients, certificates, response = self._answers(
-                point, fields, responses, chosen
-            )
             for r in responses:
-                value[point.name(r)] = values[r]
+                value[point.name(r)] = answer.values[r]
                 slope[point.name(r)] = jnp.stack(
                     [
-                        sum(jnp.sum(gradients[r][f] * moved[f][n]) for f in fields)
+                        sum(jnp.sum(answer.gradients[r][f] * moved[f][n]) for f in sorted(moved))
                         for n in self.names
                     ]
                 )
                 if point.name(r) in self.about_objective:
-                    verdicts.append(certificates[r].verdict if r in certificates else UNJUDGED)
-            good.append(_usable(response))
+                    verdicts.append(answer.verdicts[r])
+            good.append(answer.usable)
         stacked, by_response = self._combined(value)
         jacobian = sum(by_response[r][:, None] * slope[r][None, :] for r in self.needed)
         return (
@@ -174,24 +196,6 @@ class _Points:
             jnp.all(jnp.stack(good)),
             jnp.max(jnp.stack([jnp.asarray(v) for v in verdicts])),
         )
-
-    def _answers(
-        self,
-        point: Point,
-        fields: tuple[str, ...],
-        names: tuple[str, ...],
-        chosen: tuple[Fields, Fields],
-    ) -> tuple[dict, dict, dict, PyTree]:
-        """Values and gradients of responses and margins, certificates of the responses, and the response."""
-        responses = tuple(name for name in names if margin_key(name) is None)
-        asked = responses or tuple(point.device.responses)[:1]
-        values, gradients, certificates, response = self._judged(point, fields, asked)(*chosen)
-        for name in names:
-            key = margin_key(name)
-            if key is not None:
-                found = measured_or_nan(point.device, *chosen, key, fields, response, self.numerics)
-                values[name], gradients[name] = jnp.asarray(found.value), found.gradient
-        return values, gradients, certificates, response
 
     def values(self, x: dict[str, Array]) -> tuple[Array, Array]:
         """Wanted values and whether they are usable, by the cheap search and without derivatives."""
@@ -209,7 +213,7 @@ class _Points:
                     if key is None
                     else margin_value(point.device, design, setting, key, response, self.numerics)
                 )
-            good.append(_usable(response))
+            good.append(usable(response))
         stacked = self.combine(found)
         return stacked, jnp.all(jnp.stack(good)) & jnp.all(jnp.isfinite(stacked))
 
@@ -217,11 +221,10 @@ class _Points:
         """A design as it is reported."""
         design, setting, shown, at, status, certificate = {}, {}, {}, {}, "ok", {}
         for point, responses in self.asked:
-            chosen = as_arrays(point.at(x))
-            fields = tuple(sorted(point.place(x)))
-            known, _, certificates, response = self._answers(point, fields, responses, chosen)
+            question = self._question(point, responses, x)
+            known, _, certificates, response = answers_of(*question)
             at |= {point.name(r): known[r] for r in responses}
-            sides = [plain(vars(tree)) for tree in chosen]
+            sides = [plain(vars(tree)) for tree in question[-2:]]
             if point.label:
                 design[point.label], setting[point.label] = sides
             else:
@@ -247,23 +250,6 @@ def _responses_behind(names: Sequence[str], quantities: Mapping[str, Quantity]) 
     """The responses that these names need, each once."""
     behind = (quantities[name].responses if name in quantities else (name,) for name in names)
     return tuple(dict.fromkeys(r for responses in behind for r in responses))
-
-
-@cache
-def _compiled(
-    device: Device, fields: tuple[str, ...], responses: tuple[str, ...], numerics: tuple
-) -> Callable:
-    """Values, gradients and certificates, compiled once: the loop and the report share it."""
-    return jax.jit(value_and_gradient(device, fields, responses, **dict(numerics)))
-
-
-UNJUDGED = -1
-"""Code of no verdict: margins are checked by `boundaries`."""
-
-
-def _usable(response: PyTree) -> Array:
-    codes = jnp.array([int(code(getattr(RESULTS, name))) for name in FAILURES])
-    return ~jnp.any(code(response.result) == codes)
 
 
 def _worse(certificate: Certificate, known: JsonObject) -> bool:

@@ -12,7 +12,7 @@ several.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -23,6 +23,9 @@ from jaxtyping import PyTree
 from diffmicro._device import Device
 from diffmicro._json import Json, JsonObject
 from diffmicro.parameters import Fields, Value
+
+if TYPE_CHECKING:
+    from diffmicro.sweep.cluster import Processes
 
 FEASIBLE = 1e-6
 """Share of a bound by which a constraint may be missed: what solvers and rounding leave."""
@@ -165,6 +168,10 @@ class Sample(NamedTuple):
     verdict: Numbers
 
 
+Evaluated = tuple[Array, Array, Array, Array]
+"""Values (k,), gradients (k, n), usable, verdict, see `Problem.evaluate`."""
+
+
 class Place(NamedTuple):
     """An operating point: its label (empty for the only one), the device, its design and setting; status words
     that it may end with; the fields that the variables decide."""
@@ -184,8 +191,9 @@ class Problem:
     evaluate: {variable: value} -> (values (k,), gradients (k, n), usable, verdict) of the
         objective's response and the constraints', in this order; jittable and vmappable.
     values: {variable: value} -> (values (k,), usable), without gradients.
-    batched: whether a batch of lanes is worth its compilation; else they are evaluated in turn.
     finish: {variable: value} -> what a study reports of a design, with its full certificate.
+    several: (places, processes) -> `evaluate` at each place, shared by processes where there are any; None where a
+        batch of lanes is worth its compilation.
     about: what else makes it this problem, in plain values: devices, what is held, tolerances.
     under: constraints -> the same problem under these instead; None where it cannot be stated again.
     places: {variable: value} -> the operating points there; none for a problem about no device.
@@ -194,15 +202,22 @@ class Problem:
     variables: tuple[Variable, ...]
     objective: Objective
     constraints: tuple[Constraint, ...]
-    evaluate: Callable[[dict[str, Array]], tuple[Array, Array, Array, Array]]
+    evaluate: Callable[[dict[str, Array]], Evaluated]
     values: Callable[[dict[str, Array]], tuple[Array, Array]]
     finish: Callable[[dict[str, float]], "Finished"]
-    batched: bool = True
+    several: "Callable[[Sequence[dict[str, Array]], Processes | None], list[Evaluated]] | None" = (
+        None
+    )
     about: Mapping[str, Json] = field(default_factory=dict, compare=False)
     under: Callable[[Sequence[Constraint]], "Problem"] | None = field(default=None, compare=False)
     places: Callable[[Mapping[str, Value]], tuple["Place", ...]] = field(
         default=lambda x: (), compare=False
     )
+
+    @property
+    def batched(self) -> bool:
+        """Whether several places are evaluated as one batch."""
+        return self.several is None
 
     @property
     def scales(self) -> np.ndarray:
@@ -264,8 +279,35 @@ class Problem:
 
     def sample(self, u: Array) -> Sample:
         """Gain, slacks and their gradients by u."""
+        x, scale = self._placed(u)
+        return self._sampled(u, scale, self.evaluate(x))
+
+    def samples(
+        self, trials: Sequence[Array], processes: "Processes | None" = None
+    ) -> list[Sample]:
+        """The sample of each trial."""
+        placed = [self._placed(u) for u in trials]
+        found = self.evaluated([x for x, _ in placed], processes)
+        return [
+            self._sampled(u, scale, one)
+            for u, (_, scale), one in zip(trials, placed, found, strict=True)
+        ]
+
+    def evaluated(
+        self, xs: Sequence[dict[str, Array]], processes: "Processes | None" = None
+    ) -> list[Evaluated]:
+        """`evaluate` at each place."""
+        if self.several is None:
+            return [self.evaluate(x) for x in xs]
+        return self.several(xs, processes)
+
+    def _placed(self, u: Array) -> tuple[dict[str, Array], Array]:
+        """The variables at `u`, and how fast each changes with its place in the box."""
         x, scale = jax.jvp(self.point, (u,), (jnp.ones_like(u),))
-        values, jacobian, usable, verdict = self.evaluate(dict(zip(self.names, x, strict=True)))
+        return dict(zip(self.names, x, strict=True)), scale
+
+    def _sampled(self, u: Array, scale: Array, evaluated: Evaluated) -> Sample:
+        values, jacobian, usable, verdict = evaluated
         jacobian = jacobian * scale[None, :]
         gain, slope = jax.value_and_grad(self.objective.gain)(values[0])
         rows = jnp.arange(1, values.shape[0])

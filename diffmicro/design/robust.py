@@ -23,9 +23,10 @@ from jax.scipy.special import ndtri
 from jax.typing import ArrayLike
 
 from diffmicro._types import Tree
-from diffmicro.design.problem import Finished, Problem, number, responses_of
+from diffmicro.design.problem import Evaluated, Finished, Problem, number, responses_of
 from diffmicro.design.starts import evenly
 from diffmicro.parameters import whole_number
+from diffmicro.sweep.cluster import Processes
 from diffmicro.tolerance import Tolerance, share_interval
 
 Measure = Literal["mean", "quantile", "worst"]
@@ -138,6 +139,7 @@ def robust_problem(
         evaluate=made.evaluate,
         values=made.values,
         finish=made.finish,
+        several=None if problem.batched else made.several,
         about=about,
         under=None,
         places=lambda x: problem.places({**x, **fixed}),
@@ -186,20 +188,45 @@ class _Robust:
         weights = jnp.zeros_like(values).at[order, columns].set(ranked)
         return jnp.sum(weights * values, axis=0), weights
 
-    def evaluate(self, x: dict[str, Array]) -> tuple[Array, Array, Array, Array]:
+    def evaluate(self, x: dict[str, Array]) -> Evaluated:
         """The measures, their Jacobian, whether every part is usable, the worst verdict."""
-        x, problem, parts = self._whole(x), self.problem, self.parts
+        if not self.problem.batched:
+            return self.several([x])[0]
+        x = self._whole(x)
 
-        def one(row: Array) -> tuple[Array, Array, Array, Array]:
-            values, jacobian, usable, verdict = problem.evaluate(parts.at(x, row))
-            stretch = jnp.ones(len(problem.names))
-            for i, tolerance in enumerate(parts.tolerances):
-                for name, share in tolerance.moves if tolerance.relative else ():
-                    place = problem.names.index(name)
-                    stretch = stretch.at[place].add(tolerance.size * share * row[i])
-            return values, jacobian * stretch[None, :], usable, verdict
+        def one(row: Array) -> Evaluated:
+            return self._of_part(row, self.problem.evaluate(self.parts.at(x, row)))
 
-        values, jacobians, usable, verdicts = _over(one, parts.rows, problem.batched)
+        return self._measured(*_over(one, self.parts.rows))
+
+    def several(
+        self, xs: Sequence[dict[str, Array]], processes: Processes | None = None
+    ) -> list[Evaluated]:
+        """`evaluate` at each place; processes share the parts of all places."""
+        rows = [jnp.asarray(row) for row in self.parts.rows]
+        moved = [self.parts.at(self._whole(x), row) for x in xs for row in rows]
+        found = self.problem.evaluated(moved, processes)
+        made = []
+        for first in range(0, len(found), len(rows)):
+            ended = zip(rows, found[first : first + len(rows)], strict=True)
+            of_parts = [self._of_part(row, one) for row, one in ended]
+            made.append(self._measured(*jax.tree.map(lambda *x: jnp.stack(x), *of_parts)))
+        return made
+
+    def _of_part(self, row: Array, evaluated: Evaluated) -> Evaluated:
+        """What was evaluated of a part, by the variables of the drawing."""
+        values, jacobian, usable, verdict = evaluated
+        names = self.problem.names
+        stretch = jnp.ones(len(names))
+        for i, tolerance in enumerate(self.parts.tolerances):
+            for name, share in tolerance.moves if tolerance.relative else ():
+                stretch = stretch.at[names.index(name)].add(tolerance.size * share * row[i])
+        return values, jacobian * stretch[None, :], usable, verdict
+
+    def _measured(
+        self, values: Array, jacobians: Array, usable: Array, verdicts: Array
+    ) -> Evaluated:
+        """The measures of all parts."""
         found, weights = self._reduced(values)
         jacobian = jnp.sum(weights[:, :, None] * jacobians, axis=0)
         return found, jacobian[:, jnp.array(self.kept)], jnp.all(usable), jnp.max(verdicts)
@@ -207,7 +234,7 @@ class _Robust:
     def values(self, x: dict[str, Array]) -> tuple[Array, Array]:
         """The measures without derivatives."""
         x, parts = self._whole(x), self.parts
-        found, usable = _over(lambda row: self.problem.values(parts.at(x, row)), parts.rows, True)
+        found, usable = _over(lambda row: self.problem.values(parts.at(x, row)), parts.rows)
         return self._reduced(found)[0], jnp.all(usable)
 
     def finish(self, x: dict[str, float]) -> Finished:
@@ -273,7 +300,7 @@ def spread(
     _check_known(problem, tolerances)
     parts = deviations(tolerances, nodes, correlation)
     at = {name: jnp.asarray(value, float) for name, value in x.items()}
-    found, usable = _over(lambda row: problem.values(parts.at(at, row)), parts.rows, True)
+    found, usable = _over(lambda row: problem.values(parts.at(at, row)), parts.rows)
     values = np.where(np.asarray(usable), np.asarray(found)[:, 0], np.nan)
     drawn, jacobian, _, _ = problem.evaluate(at)
     steps = []
@@ -334,7 +361,7 @@ def yield_estimate(
     draws = np.random.default_rng(seed).uniform(1e-12, 1 - 1e-12, (count, len(tolerances)))
     parts = deviations(tolerances, count, correlation, draws=draws)
     at = {name: jnp.asarray(value, float) for name, value in x.items()}
-    found, usable = _over(lambda row: problem.values(parts.at(at, row)), parts.rows, True)
+    found, usable = _over(lambda row: problem.values(parts.at(at, row)), parts.rows)
     good = np.asarray(usable)
     for i, constraint in enumerate(problem.constraints, 1):
         good = good & (np.asarray(constraint.slack(found[:, i])) >= 0)
@@ -345,10 +372,8 @@ def yield_estimate(
     return Yield(hits / count, *share_interval(hits, count), count)
 
 
-def _over(function: Callable[[Array], Tree], rows: np.ndarray, batched: bool) -> Tree:
-    """`function` of each row, stacked: in chunks of lanes, or in turn where lanes are not worth it."""
-    if not batched:
-        return jax.tree.map(lambda *x: jnp.stack(x), *(function(jnp.asarray(row)) for row in rows))
+def _over(function: Callable[[Array], Tree], rows: np.ndarray) -> Tree:
+    """`function` of each row, stacked, in chunks of lanes."""
     mapped = jax.jit(jax.vmap(function)) if len(rows) > CHUNK else jax.vmap(function)
     pieces = [mapped(jnp.asarray(rows[i : i + CHUNK])) for i in range(0, len(rows), CHUNK)]
     return jax.tree.map(lambda *x: jnp.concatenate(x), *pieces)

@@ -18,10 +18,18 @@ from jax import Array
 from diffmicro._device import Device
 from diffmicro._json import JsonObject
 from diffmicro.design.points import Point
-from diffmicro.design.problem import FEASIBLE, Constraint, Finished, Problem, Variable
+from diffmicro.design.problem import (
+    FEASIBLE,
+    Constraint,
+    Evaluated,
+    Finished,
+    Problem,
+    Variable,
+)
 from diffmicro.design.starts import evenly
 from diffmicro.parameters import Fields, Value, as_arrays, describe, entry_of
 from diffmicro.process import Limit, Process, features, kinds, limits
+from diffmicro.sweep.cluster import Processes
 from diffmicro.units import readable
 
 STARTS = 8
@@ -70,6 +78,7 @@ def ruled_problem(
             base,
             constraints=(*base.constraints, *own),
             evaluate=wrapped.evaluate,
+            several=None if base.batched else wrapped.several,
             values=wrapped.values,
             finish=wrapped.finish,
             about={**base.about, "rules": process.plain(), "layout": fields},
@@ -123,8 +132,17 @@ class _Ruled:
     numbers: tuple[int, ...]
     names: tuple[str, ...]
 
-    def evaluate(self, x: dict[str, Array]) -> tuple[Array, Array, Array, Array]:
-        values, jacobian, usable, verdict = self.problem.evaluate(x)
+    def evaluate(self, x: dict[str, Array]) -> Evaluated:
+        return self._with_rules(x, self.problem.evaluate(x))
+
+    def several(
+        self, xs: Sequence[dict[str, Array]], processes: Processes | None = None
+    ) -> list[Evaluated]:
+        found = self.problem.evaluated(xs, processes)
+        return [self._with_rules(x, one) for x, one in zip(xs, found, strict=True)]
+
+    def _with_rules(self, x: dict[str, Array], evaluated: Evaluated) -> Evaluated:
+        values, jacobian, usable, verdict = evaluated
         chosen = jnp.array(self.numbers, int)
         own, slopes = self.made.table({name: x[name] for name in self.problem.names})
         both = (jnp.concatenate([values, own[chosen]]), jnp.concatenate([jacobian, slopes[chosen]]))

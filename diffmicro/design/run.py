@@ -29,6 +29,7 @@ from diffmicro._files import Claim, Taken, replace, sealed, unsealed
 from diffmicro._json import Json
 from diffmicro.design.problem import Numbers, Problem, Sample, Step
 from diffmicro.parameters import Value
+from diffmicro.sweep.cluster import Processes
 
 EVERY = 10
 """Evaluations between two checkpoints."""
@@ -145,6 +146,7 @@ class Run:
         progress: bool = False,
         folder: Folder | None = None,
         watch: Callable[[int], object] | None = None,
+        processes: Processes | None = None,
     ):
         self.watch = watch
         self.problem, self.budget, self.folder = problem, budget, folder
@@ -153,7 +155,8 @@ class Run:
         self.history: list[Step] = []
         self._remembered = folder.load(problem) if folder else {}
         self._saved = len(self._remembered.get("trials", ()))
-        self._evaluate = compiled(problem)
+        self._evaluate = compiled(problem) if problem.batched else self._in_turn
+        self._processes = processes
         self._display = display(progress)
         self._task = self._display.add_task("compiling", total=budget)
 
@@ -198,6 +201,11 @@ class Run:
         self._display.update(self._task, completed=self.used)
         return samples
 
+    def _in_turn(self, trials: np.ndarray) -> Sample:
+        """The samples of trials that are no batch; processes share what they take."""
+        samples = self.problem.samples([jnp.asarray(u) for u in trials], self._processes)
+        return jax.tree.map(lambda *x: np.stack([np.asarray(each) for each in x]), *samples)
+
     def known(self, u: np.ndarray) -> Sample | None:
         """What was evaluated at this design."""
         at = (s for t, s in zip(self.trials, self.samples, strict=True) if np.array_equal(t, u))
@@ -230,15 +238,8 @@ class Run:
 
 @cache
 def compiled(problem: Problem) -> Callable[[np.ndarray], Sample]:
-    """The evaluation of some trials, compiled once for a problem."""
-    if problem.batched:
-        return jax.jit(jax.vmap(problem.sample))
-
-    def in_turn(trials: np.ndarray) -> Sample:
-        samples = [jax.tree.map(np.asarray, problem.sample(jnp.asarray(u))) for u in trials]
-        return jax.tree.map(lambda *x: np.stack(x), *samples)
-
-    return in_turn
+    """The evaluation of some trials as a batch, compiled once for a problem."""
+    return jax.jit(jax.vmap(problem.sample))
 
 
 @cache

@@ -25,9 +25,13 @@ def parse_free(text: str, unit_of: UnitOf = plain) -> tuple[str, float, float]:
     found = re.fullmatch(r"\s*(\w+(?:\[(?:\d+|:)\])?)\s*=\s*([^:]+):([^:]+)", text)
     if not found:
         raise ValueError(f"{where}: write key=low:high, for instance mass_ratio=0.5:2.5.")
-    low, high = (_number(part, where, unit_of(found[1])) for part in found.group(2, 3))
+    unit = unit_of(found[1])
+    low, high = (_number(part, where, unit) for part in found.group(2, 3))
     if not low < high:
-        raise ValueError(f"{where}: the lower bound has to be below the upper one.")
+        raise ValueError(
+            f"{where}: the lower bound has to be below the upper one; they are {low:g} and {high:g}, in SI. "
+            "A number without a unit is in SI: give each its own."
+        )
     return found[1], low, high
 
 

@@ -8,6 +8,7 @@ A device is called by one of
 """
 
 import difflib
+import hashlib
 import sys
 from functools import cache
 from importlib import import_module, metadata
@@ -131,14 +132,17 @@ def _module_of_file(path: Path) -> ModuleType:
     path = path.resolve()
     if not path.is_file():
         raise UnknownDevice(f"There is no file {path}. A device is {FORMS}.")
-    spec = spec_from_file_location(f"diffmicro_device_{path.stem}_{abs(hash(path))}", path)
+    known = hashlib.sha256(str(path).encode()).hexdigest()[:16]  # the same in every process
+    spec = spec_from_file_location(f"diffmicro_device_{path.stem}_{known}", path)
     if spec is None or spec.loader is None:
         raise UnknownDevice(f"{path} is no Python file.")
     module = module_from_spec(spec)
+    sys.modules[spec.name] = module  # its classes are pickled by this name
     sys.path.insert(0, str(path.parent))
     try:
         spec.loader.exec_module(module)
     except Exception as problem:
+        del sys.modules[spec.name]
         where = f", line {problem.lineno}" if isinstance(problem, SyntaxError) else ""
         raise UnknownDevice(
             f"{path} fails when it is imported{where}: {type(problem).__name__}: {problem}"

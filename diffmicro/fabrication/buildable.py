@@ -37,6 +37,7 @@ from diffmicro.fabrication.tolerances import tolerances
 from diffmicro.fabrication.yields import Yield
 from diffmicro.parameters import Value, idle, whole_number
 from diffmicro.results import NoResult
+from diffmicro.sweep.cluster import Processes
 from diffmicro.tolerance import Tolerance
 
 ROUNDS = 8
@@ -103,6 +104,7 @@ def buildable(
     progress: bool = True,
     out: Path | None = None,
     resume: bool = False,
+    processes: Processes | None = None,
     **options: Value,
 ) -> Buildable:
     """The best design of which at least `wanted` of the parts are good, in `rounds` searches.
@@ -111,7 +113,7 @@ def buildable(
     reserved: the first search keeps reserves already, those of the start. around: share of the box by which a
     search that keeps a margin moves a variable: further away lie motions with other margins. parts: that confirm
     the result. budget, options: of the first search; see `optimize_design`. out: folder; each round has one of its
-    own in it.
+    own in it. processes: that share the evaluations and the parts, from `sweep.processes`.
     """
     place = _only_point(problem)
     by: Deviating = place.device.process if deviating is None else deviating
@@ -130,9 +132,10 @@ def buildable(
         result = optimize_design(
             _keeping(problem, plan), budget=min(budget, LATER) if done else budget, seed=seed,
             progress=progress, out=folder, resume=resume and folder is not None and folder.is_dir(),
-            **own,
+            processes=processes, **own,
         )  # fmt: skip
-        counts = _counts(result, plan.limits, by, wanted, parts, 10 * seed + turn)
+        counted = (wanted, parts, 10 * seed + turn, processes)
+        counts = _counts(result, plan.limits, by, *counted)
         done.append(Round(plan.index, plan.reserves, result, *counts))
         if progress:
             print(f"round {turn + 1}: {_line(done[-1])}", file=sys.stderr, flush=True)
@@ -297,6 +300,7 @@ def _counts(
     wanted: float,
     parts: int,
     seed: int,
+    processes: Processes | None,
 ) -> tuple[Yield, Yield | None]:
     """The count that decides, and, where it is good enough, the one that confirms."""
     (place,) = result.problem.places(result.variables)
@@ -306,7 +310,7 @@ def _counts(
     def count(number: int, seed: int) -> Yield:
         return tolerances(
             place.device, spread, own, design=place.design, setting=place.setting,
-            parts=number, seed=seed, gradients=False,
+            parts=number, seed=seed, gradients=False, processes=processes,
         )  # fmt: skip
 
     counted = count(max(parts // DECIDING, 200), 2 * seed + 1)

@@ -25,6 +25,7 @@ from diffmicro.identification.search import Ended, Question, first_errors, resid
 from diffmicro.identification.squares import LOSSES, Loss, box_of, influence, spread
 from diffmicro.parameters import Fields, Value, entry_of, get, whole_number
 from diffmicro.reasons import VERDICTS
+from diffmicro.sweep.cluster import Processes
 
 AT_BOUND = 1e-6
 """Distance from the end of a range, over the range, at which an estimate is held by it."""
@@ -46,6 +47,7 @@ def identify(
     errors: Mapping[str, float] | None = None,
     ignore: Sequence[str] = (),
     watch: Callable[[int], None] | None = None,
+    processes: Processes | None = None,
     **numerics: Value,
 ) -> Identified:
     """The `free` parameters (key -> range, in SI) that explain the data best, with what is known of each.
@@ -55,7 +57,7 @@ def identify(
     loss: `linear`, or `huber` or `soft_l1` where single points are far off. starts: of the search, as many as
     are enough by default. errors: a standard error (SI) for a response that has no column of them; without
     either they are estimated from the residuals. ignore: columns that do not count. watch: called with 1 at each
-    look at the rows. `numerics` go to `respond`.
+    look at the rows. processes: that share the rows, from `sweep.processes`. `numerics` go to `respond`.
     """
     device = as_device(device)
     if isinstance(data, Path | str):
@@ -68,9 +70,19 @@ def identify(
         raise DataError(f"identify: loss {loss!r} is none of {', '.join(LOSSES)}.")
     question, first = _question(device, data, free, design, setting, loss, numerics)
     question.model.watch = watch or question.model.watch
+    question.model.processes = processes
+    try:
+        return _answer(question, first, starts, seed)
+    finally:
+        question.model.processes = None  # they end before what is found does
+
+
+def _answer(question: Question, first: np.ndarray, starts: int | None, seed: int) -> Identified:
+    """The best optimum with what is known of it; taken up again where a profile found a better one."""
     # A point that lies on another motion at first is far off; a robust loss does not follow it.
-    rough = question._replace(loss="huber" if loss == "linear" else loss, rough=True)
-    seen = explore(rough, first, first_errors(data), starts, seed)
+    loss: Loss = "huber" if question.loss == "linear" else question.loss
+    rough = question._replace(loss=loss, rough=True)
+    seen = explore(rough, first, first_errors(question.model.data), starts, seed)
     if not seen.optima:
         return _nothing(question, seen.begun)
     best = _polished(question, settle(rough, seen.optima[0].ended))

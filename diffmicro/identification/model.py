@@ -20,8 +20,12 @@ from diffmicro.identification.data import Data, DataError
 from diffmicro.parameters import Fields, Value, as_arrays, describe, entry_of, get, put
 from diffmicro.reasons import REASONS, VERDICTS
 from diffmicro.results import words
+from diffmicro.sweep.cluster import Processes
 from diffmicro.sweep.grids import Batch, batches
-from diffmicro.sweep.lanes import calculate
+from diffmicro.sweep.lanes import calculate_lanes, cut
+from diffmicro.sweep.remote import Call
+from diffmicro.sweep.shared import all_of
+from diffmicro.sweep.shared import rows as rows_of
 
 REFUSED = VERDICTS.index("refused")
 
@@ -131,6 +135,26 @@ def _function(lane: _Lane, started: bool) -> Callable[..., Callable[[_Row, objec
     return build
 
 
+def _looked_at(lane: _Lane, started: bool, row: _Row, width: int) -> list[dict[str, PyTree]]:
+    """What is said at each of some rows, which are stacked; width: see `calculate_lanes`."""
+    lanes = np.arange(len(row.theta))
+    pieces = calculate_lanes(
+        _function(lane, started),
+        Batch(lanes, row, np.zeros(len(lanes))),
+        lanes,
+        width,
+        quick=dict(lane.device.quick),
+        result_of=lambda output: output["result"],
+    )
+    found = {}
+    for piece in pieces:
+        status = words(piece.output["result"]).astype(str)
+        looks = {name: values for name, values in piece.output.items() if name != "result"}
+        for i, at in enumerate(piece.lanes):
+            found[int(at)] = rows_of(looks, i) | {"status": status[i]}
+    return [found[lane] for lane in range(len(lanes))]
+
+
 def _structure(lane: _Lane, row: _Row) -> PyTree:
     shape = jax.eval_shape(
         lambda d, s: lane.device.respond(d, s, throw=False, **dict(lane.numerics)),
@@ -158,8 +182,8 @@ def _chained(slopes: Mapping[str, Array], moved: Mapping[str, Array], entry: str
 class Model:
     """A device at the rows of a table. free: keys whose values are theta.
 
-    design, setting: all that neither a column nor theta says; the published ones by default. evaluations: looks
-    that were taken so far; `watch` is called at each.
+    design, setting: all that neither a column nor theta says; the published ones by default. processes: that share
+    the rows. evaluations: looks that were taken so far; `watch` is called at each.
     """
 
     def __init__(
@@ -169,8 +193,10 @@ class Model:
         free: Sequence[str],
         design: Fields | None = None,
         setting: Fields | None = None,
+        processes: Processes | None = None,
         **numerics: Value,
     ):
+        self.processes = processes
         self.device, self.data, self.free = device, data, tuple(free)
         self.of = tuple(entry_of(name) for name in data.values)
         plain = {k: column for k, column in data.keys.items() if k not in device.aliases}
@@ -276,20 +302,21 @@ class Model:
         theta = np.broadcast_to(np.asarray(theta, float), (len(rows), len(self.free)))
         named = tuple(self._named[rows].T)
         row = _Row(design, setting, named, theta, started)
-        found = {}
-        build = _function(self.lane, states is not None)
-        part = Batch(rows, row, np.zeros(len(rows)))
-        for piece in calculate(
-            build, part, quick=dict(self.device.quick), result_of=lambda output: output["result"]
-        ):
-            status = words(piece.output["result"]).astype(str)
-            for i, at in enumerate(piece.lanes):
-                one = {k: v for k, v in piece.output.items() if k not in ("result", "state")}
-                found[int(at)] = {name: value[i] for name, value in one.items()} | {
-                    "status": status[i],
-                    "state": tuple(leaf[i] for leaf in piece.output["state"]),
-                }
-        return found
+        parts = cut(len(rows))
+        width = len(parts[0])
+        calls = [
+            Call(
+                self.device, _looked_at, (self.lane, states is not None, rows_of(row, part), width)
+            )
+            for part in parts
+        ]
+
+        def named(part: int) -> str:
+            lines = self.data.lines[rows[parts[part]]]
+            return f"the look at line {lines[0]}" + (f" to {lines[-1]}" if len(lines) > 1 else "")
+
+        found = [one for looks in all_of(calls, named, self.processes) for one in looks]
+        return dict(zip(map(int, rows), found, strict=True))
 
 
 def based(

@@ -1,8 +1,8 @@
 """Chunks of a sweep calculated by dask.distributed (extra `cluster`), on this machine or on a cluster.
 
-A chunk is one task, plain data that holds all that it needs (`remote`). When a worker dies, dask gives its chunk
-to another; a chunk that ends one worker after the other is an error that names it. Few tasks are underway at a
-time, so memory stays bounded on all sides, and what is finished leaves at once.
+A chunk is one task, plain data that holds all that it needs (`remote.Call`). When a worker dies, dask gives its
+chunk to another; a chunk that ends one worker after the other is an error that names it. Few tasks are underway at
+a time, so memory stays bounded on all sides, and what is finished leaves at once.
 """
 
 import json
@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import jax
 
 from diffmicro._extras import Foreign, package
 from diffmicro._programs import in_use
 from diffmicro.parameters import whole_number
-from diffmicro.sweep.chunks import Arrays
+from diffmicro.sweep.chunks import Arrays, calculate_chunk
 from diffmicro.sweep.plan import Chunk, Work, environment
-from diffmicro.sweep.remote import THREADS, ClusterError, calculate_parcel, parcel_of
+from diffmicro.sweep.remote import THREADS, Call, ClusterError, carried_out
 
 Task = TypeVar("Task")
 
@@ -68,9 +68,9 @@ def spread(
     if not ready:
         return
 
-    def packed(chunk: Chunk) -> bytes:
+    def call(chunk: Chunk) -> Call:
         before = None if chunk.after is None else states.pop(chunk.after)
-        return parcel_of(work.job.recipe, work.load(chunk), work.point(chunk.points[0]), before)
+        return Call(work.job.device, calculate_chunk, (work.job.recipe, work.load(chunk), before))
 
     def next_of(chunk: Chunk, arrays: Arrays) -> list[Chunk]:
         if chunk.number not in follower:
@@ -79,7 +79,7 @@ def spread(
         return [follower[chunk.number]]
 
     with _connected(min(workers, len(ready)), cluster) as processes:
-        yield from processes.each(ready, packed, named, next_of)
+        yield from processes.each(ready, call, named, next_of)
 
 
 @contextmanager
@@ -110,23 +110,23 @@ class Processes:
     def each(
         self,
         ready: Sequence[Task],
-        packed: Callable[[Task], bytes],
+        call: Callable[[Task], Call],
         named: Callable[[Task], str],
-        next_of: Callable[[Task, Arrays], list[Task]] = lambda task, arrays: [],
-    ) -> Iterator[tuple[Task, Arrays]]:
-        """Tasks with their arrays, as they are finished. packed: a task's parcel. named: how it is called in a
-        message. next_of: tasks that can begin after one."""
+        next_of: Callable[[Task, Any], list[Task]] = lambda task, found: [],
+    ) -> Iterator[tuple[Task, Any]]:
+        """Tasks with what their calls give, as they are finished. named: how a task is called in a message.
+        next_of: tasks that can begin after one."""
         same = environment(), bool(jax.config.read("jax_enable_x64")), in_use() is not None
         waiting, underway = list(ready), {}
         while waiting or underway:
             while waiting and len(underway) < AHEAD * self.threads():
                 task = waiting.pop(0)
-                underway[self.submit(calculate_parcel, packed(task), *same)] = task
+                underway[self.submit(carried_out, call(task).packed(), *same)] = task
             for future in self.finished(list(underway)):
                 task = underway.pop(future)
-                arrays = self.result(future, named(task))
-                waiting = next_of(task, arrays) + waiting
-                yield task, arrays
+                found = self.result(future, named(task))
+                waiting = next_of(task, found) + waiting
+                yield task, found
 
     def threads(self) -> int:
         """Threads of all workers, counted once a second; 1 while there are none."""
@@ -153,8 +153,8 @@ class Processes:
             except (self._dask.CancelledError, OSError):
                 raise self._lost() from None
 
-    def result(self, future: Foreign, named: str) -> Arrays:
-        """What a chunk has become."""
+    def result(self, future: Foreign, named: str) -> Any:
+        """What a task has become."""
         try:
             return future.result()
         except self._dask.KilledWorker as killed:

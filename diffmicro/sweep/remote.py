@@ -1,29 +1,28 @@
-"""One chunk of a sweep in another process: packed here, unpacked and calculated there.
+"""A calculation in another process: packed here, unpacked and carried out there.
 
-A parcel has no class of a device's module and no array of JAX, so that unpacking needs neither a module that only
-this process has (a device from a file) nor a JAX that has started: the worker configures it first, once. The
-worker then compares what the numbers depend on with what the sender says, and refuses where it differs.
+A parcel is unpacked in two steps. The first says where the device is found; before the second the worker
+configures JAX and imports the device, once. Of the device, its Design and its Setting the parcel has names and
+values only, so their classes may stand in any file. The worker compares what the numbers depend on with what the
+sender says, and refuses where it differs.
 """
 
-import dataclasses
+import io
 import os
 import pickle
 import platform
 import threading
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jaxtyping import PyTree
 
 from diffmicro._configure import configure, has_started
+from diffmicro._device import Device
 from diffmicro._json import Json
 from diffmicro._programs import keep_programs
-from diffmicro._types import Tree
 from diffmicro.devices import device, reference_of
-from diffmicro.parameters import Fields, as_arrays
-from diffmicro.sweep.chunks import Arrays, Load, Recipe, calculate_chunk
+from diffmicro.parameters import Fields
 from diffmicro.sweep.plan import environment
 from diffmicro.sweep.store import differences
 
@@ -37,27 +36,32 @@ class ClusterError(ValueError):
     """A cluster that cannot be used in this way; the message says what to change."""
 
 
-def parcel_of(
-    recipe: Recipe, load: Load, first: tuple[Fields, Fields], before: Arrays | None
-) -> bytes:
-    """What `calculate_parcel` takes. first: a point (design, setting) of the load, which has its words."""
-    place = reference_of(recipe.device)
-    if ".py:" in place:
-        file, _, name = place.rpartition(":")
-        place = f"{Path(file).resolve()}:{name}"
-    points = load.points if not load.width else [first]
-    fields = [tuple(_on_host(vars(part)) for part in point) for point in points]
-    stacked = None if not load.width else _on_host(jax.tree.leaves(load.points))
-    numerics = _on_host(dict(recipe.numerics))
-    asked = (recipe.wanted, numerics, recipe.wrt, recipe.of)
-    starts = None if load.starts is None else _on_host(jax.tree.leaves(load.starts))
-    return pickle.dumps((place, asked, fields, load.width, stacked, starts, before))
+class Call(NamedTuple):
+    """A calculation that any process can carry out.
+
+    device: what it is about. function: can be imported. arguments: plain data, arrays, and the device, designs and
+    settings of it. What comes back has to be plain data and arrays of NumPy.
+    """
+
+    device: Device
+    function: Callable[..., Any]
+    arguments: tuple[object, ...]
+
+    def here(self) -> Any:
+        """What it gives, calculated in this process."""
+        return self.function(*self.arguments)
+
+    def packed(self) -> bytes:
+        """What `carried_out` takes."""
+        text = io.BytesIO()
+        _Packer(text, self.device).dump((self.function, self.arguments))
+        return pickle.dumps((reference_of(self.device), text.getvalue()))
 
 
-def calculate_parcel(
+def carried_out(
     parcel: bytes, there: Mapping[str, Json], double: bool, keep: bool = False
-) -> Arrays:
-    """The arrays of a chunk. there: `environment` of the sender; double: whether it calculates in 64 bits; keep:
+) -> object:
+    """What a call gives. there: `environment` of the sender; double: whether it calculates in 64 bits; keep:
     whether it keeps compiled programs, in which case this process does, in the cache folder of its own user."""
     with _STARTING:
         if not has_started():
@@ -74,24 +78,44 @@ def calculate_parcel(
             "(there: the worker, here: this process). Give both the same packages; a Python program calls "
             "diffmicro.configure() before JAX starts, and workers start anew."
         )
-    place, asked, fields, width, stacked, states, before = pickle.loads(parcel)
-    robot, (wanted, numerics, wrt, of) = device(place), asked
-    recipe, starts = Recipe(robot, wanted, numerics, wrt, of), None
-    points: PyTree = [
-        (
-            dataclasses.replace(robot.published_design(), **design),
-            dataclasses.replace(robot.published_setting(), **setting),
-        )
-        for design, setting in fields
-    ]
-    if width:
-        if states is not None:
-            shape = jax.eval_shape(recipe.build(), *as_arrays(points[0])).state
-            starts = jax.tree.unflatten(jax.tree.structure(shape), states)
-        points = jax.tree.unflatten(jax.tree.structure(points[0]), stacked)
-    return calculate_chunk(recipe, Load(width, points, starts), before)
+    place, text = pickle.loads(parcel)
+    function, arguments = _Unpacker(io.BytesIO(text), device(place)).load()
+    return function(*arguments)
 
 
-def _on_host(values: Tree) -> Tree:
-    """JAX arrays as NumPy's."""
-    return jax.tree.map(lambda x: np.asarray(x) if isinstance(x, jax.Array) else x, values)
+class _Packer(pickle.Pickler):
+    """Packs with a device's name for the device, and without arrays of JAX."""
+
+    def __init__(self, file: io.BytesIO, known: Device):
+        super().__init__(file)
+        self._known = known
+
+    def persistent_id(self, thing: object) -> str | None:
+        return "device" if thing is self._known else None
+
+    def reducer_override(self, thing: object) -> Any:
+        if isinstance(thing, jax.Array):
+            return np.array, (np.asarray(thing),)
+        for side in ("Design", "Setting"):
+            if type(thing) is getattr(self._known, side):
+                return _made, (self._known, side, vars(thing))
+        return NotImplemented
+
+
+class _Unpacker(pickle.Unpickler):
+    """Unpacks where the device is known."""
+
+    def __init__(self, file: io.BytesIO, known: Device):
+        super().__init__(file)
+        self._known = known
+
+    def persistent_load(self, name: str) -> Device:
+        return self._known
+
+
+def _made(known: Device, side: str, values: Mapping[str, object]) -> Fields:
+    """A Design or Setting of these values, as they were: stacked ones pass no check."""
+    made = object.__new__(getattr(known, side))
+    for name, value in values.items():
+        object.__setattr__(made, name, value)
+    return made

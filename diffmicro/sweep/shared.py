@@ -1,8 +1,11 @@
-"""Many lanes that are no sweep: parts of a yield, starts of a basin, here or shared by processes.
+"""Many calculations that are no sweep: parts of a yield, starts of a basin, places of a search.
 
-The lanes are cut as those of a sweep, so the numbers are the same to the bit, whoever calculates them. Up to one
-chunk stays in this process, which has compiled for it already.
+This process or others carry them out, with the same bits: lanes are cut as those of a sweep, and a call is the
+same compiled program in every process.
 """
+
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import numpy as np
@@ -12,7 +15,7 @@ from diffmicro._types import Tree
 from diffmicro.sweep.chunks import Arrays, Load, Recipe, calculate_chunk
 from diffmicro.sweep.cluster import Processes
 from diffmicro.sweep.lanes import CHUNK, cut
-from diffmicro.sweep.remote import parcel_of
+from diffmicro.sweep.remote import Call
 
 
 def calculated(
@@ -20,31 +23,34 @@ def calculated(
 ) -> Arrays:
     """Responses and `status` by name, a row for each lane.
 
+    Up to one chunk stays in this process, which has compiled for it already.
     points: (design, setting) stacked. starts: see `Load`.
     """
     count = len(jax.tree.leaves(points)[0])
     parts = cut(count)
     width = len(parts[0])
 
-    def load(part: int) -> Load:
-        lanes = parts[part]
-        return Load(width, _rows(points, lanes), _rows(starts, lanes))
+    def call(lanes: np.ndarray) -> Call:
+        load = Load(width, rows(points, lanes), rows(starts, lanes))
+        return Call(recipe.device, calculate_chunk, (recipe, load))
 
-    numbers = range(len(parts))
-    if processes is None or count <= CHUNK:
-        found = {number: calculate_chunk(recipe, load(number)) for number in numbers}
-    else:
-        first = _rows(points, 0)
+    def named(part: int) -> str:
+        return f"the lanes {parts[part][0]} to {parts[part][-1]} of {count}"
 
-        def packed(part: int) -> bytes:
-            return parcel_of(recipe, load(part), first, None)
-
-        def named(part: int) -> str:
-            return f"the lanes {parts[part][0]} to {parts[part][-1]} of {count}"
-
-        found = dict(processes.each(numbers, packed, named))
-    return {name: np.concatenate([found[n][name] for n in numbers]) for name in found[0]}
+    found = all_of([call(lanes) for lanes in parts], named, processes if count > CHUNK else None)
+    return {name: np.concatenate([part[name] for part in found]) for name in found[0]}
 
 
-def _rows(tree: Tree, lanes: np.ndarray | int) -> Tree:
+def all_of(
+    calls: Sequence[Call], named: Callable[[int], str], processes: Processes | None
+) -> list[Any]:
+    """What each call gives, in their order. named: how one, by its number, is called in a message."""
+    if processes is None:
+        return [call.here() for call in calls]
+    found = dict(processes.each(range(len(calls)), calls.__getitem__, named))
+    return [found[number] for number in range(len(calls))]
+
+
+def rows(tree: Tree, lanes: np.ndarray | int) -> Tree:
+    """Some lanes of a batch."""
     return jax.tree.map(lambda x: np.asarray(x)[lanes], tree)

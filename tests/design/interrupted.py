@@ -27,7 +27,10 @@ def main(folder: str, method: str, resume: str) -> None:
         time.sleep(0.01)
         return quick.evaluate(x)
 
-    problem = dataclasses.replace(quick, evaluate=slow, batched=False)
+    def in_turn(xs, processes):
+        return [slow(x) for x in xs]
+
+    problem = dataclasses.replace(quick, evaluate=slow, several=in_turn)
     optimize_design(
         problem,
         method=method,

@@ -406,6 +406,8 @@ def test_words_of_the_command_line():
     for bad in ("mass_ratio", "a=2:1", "a=x:1"):
         with pytest.raises(ValueError, match="--free"):
             parse_free(bad)
+    with pytest.raises(ValueError, match=r"they are 8 and 0.244346, in SI.*give each its own"):
+        parse_free("swing=8:14deg", lambda name: "rad")
     for bad in ("stress", "stress<big", "a==1"):
         with pytest.raises(ValueError, match="--subject"):
             parse_constraint(bad)

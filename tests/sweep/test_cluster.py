@@ -11,8 +11,9 @@ from distributed import LocalCluster
 from diffmicro._programs import VARIABLE
 from diffmicro.devices import device
 from diffmicro.sweep import Store, Table, WorkerDied, cluster, join, sweep
+from diffmicro.sweep.chunks import calculate_chunk
 from diffmicro.sweep.plan import WALK, Work, environment
-from diffmicro.sweep.remote import calculate_parcel, parcel_of
+from diffmicro.sweep.remote import Call, carried_out
 from diffmicro.sweep.run import job_of
 from tests.sweep import toy
 from tests.sweep.processes import alive, children
@@ -140,9 +141,8 @@ def test_a_parcel_holds_all_that_a_chunk_needs(carry):
     same_as = environment(), True
     arrays = None
     for chunk in work.chunks[:2]:
-        first = work.point(chunk.points[0])
-        parcel = parcel_of(work.job.recipe, work.load(chunk), first, arrays)
-        found = calculate_parcel(parcel, *same_as)
+        call = Call(TOY, calculate_chunk, (work.job.recipe, work.load(chunk), arrays))
+        found = carried_out(call.packed(), *same_as)
         expected = work.calculate(chunk, arrays)
         assert all(found[name].tobytes() == expected[name].tobytes() for name in expected)
         arrays = found if carry == "up" else None

@@ -8,7 +8,17 @@ import pytest
 
 from diffmicro import device, tolerances
 from diffmicro.attraction import basins
-from diffmicro.design import Constraint
+from diffmicro.design import (
+    Constraint,
+    Objective,
+    Quantity,
+    Tolerance,
+    Variable,
+    optimize_design,
+    robust_problem,
+)
+from diffmicro.design.points import Point, points_problem
+from diffmicro.identification import identify
 from diffmicro.sweep import WorkerDied, processes
 from diffmicro.sweep.chunks import Recipe
 from diffmicro.sweep.lanes import CHUNK
@@ -18,6 +28,7 @@ from tests.sweep import toy
 TOY = device("tests.sweep.toy:TOY")
 FILE = f"{toy.__file__}:TOY"
 COUNT = 2 * CHUNK + 40
+OF = "sliding_velocity"
 
 
 def lanes(drive=0.5):
@@ -77,6 +88,44 @@ def test_processes_that_make_no_sense_are_refused():
         pass
     with processes() as shared:
         assert shared is None
+
+
+def robust_gain():
+    """A search over parts that deviate, of two operating points: 8 evaluations of a device at each place."""
+    robot = device("tribometer")
+    points = [
+        Point(robot, robot.published_design(), robot.published_setting(drag_ratio=drag), dict, name)
+        for name, drag in (("fast", 0.95), ("slow", 0.85))
+    ]
+    variables = [Variable("force_ratio", 0.3, 0.9, 0.4), Variable("frequency", 1e4, 5e4, 2e4)]
+    names = [f"{point.label}.{OF}" for point in points]
+    both = {"both": Quantity(names, lambda fast, slow: fast - 2 * slow)}
+    problem = points_problem(variables, points, Objective("both", "minimize"), (), both)
+    return robust_problem(problem, [Tolerance("force_ratio", 0.02, relative=True)], nodes=4)
+
+
+def test_a_search_and_its_parts_are_the_same(workers):
+    problem = robust_gain()
+    found = []
+    with processes(cluster=workers) as shared:
+        for others in (None, shared):
+            result = optimize_design(
+                problem, method="climb", lanes=2, budget=14, progress=False, processes=others
+            )
+            found.append((result.variables, result.history, result.reason))
+    assert repr(found[0]) == repr(found[1]) and len(found[0][1]) > 1
+
+
+def test_an_identification_is_the_same(workers):
+    robot = device("tribometer")
+    drag = np.linspace(0.8, 0.95, 5)
+    data = {"drag_ratio": drag, OF: 2e-3 * (1 - drag)}
+    found = []
+    with processes(cluster=workers) as shared:
+        for others in (None, shared):
+            one = identify(robot, data, {"force_ratio": (0.2, 0.9)}, starts=1, processes=others)
+            found.append((repr(one.parameters), one.evaluations, one.residuals.tobytes()))
+    assert found[0] == found[1]
 
 
 @pytest.mark.slow
