@@ -68,8 +68,9 @@ def run_identify(device: str, table: Path, pairs: Sequence[str], options: Option
             progress("identify, looks at all rows", None) as advance,
         ):
             point_of = dict(design=point.design, setting=point.setting, watch=advance)
-            point_of["processes"] = processes
-            found = identify(module, data, free, **point_of, **asked, **point.numerics)  # type: ignore[arg-type]
+            found = identify(
+                module, data, free, processes=processes, **point_of, **asked, **point.numerics
+            )  # type: ignore[arg-type]
         after = next_measurement(found, ranges) if options.upcoming and found.ended else None
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None

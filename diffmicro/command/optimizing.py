@@ -93,9 +93,7 @@ def run_optimize(
         raise BadInput(str(complaint)) from None
     deviating = made.deviating(module, process, layout)
     with sharing(*others) as processes:
-        result, counted = _searched(
-            problem, made.good, deviating, out=out, processes=processes, **options
-        )
+        result, counted = _searched(problem, made.good, deviating, processes, out=out, **options)
     study = result.json(f"{device} {goal} {response}")
     study |= {} if counted is None else yield_plain(counted)
     if process is not None and result.feasible:
@@ -117,7 +115,8 @@ def _searched(
     problem: "Problem",
     good: float | None,
     deviating: "Deviating | None",
-    **options: "Value | Processes",
+    processes: "Processes | None",
+    **options: Value,
 ) -> tuple["Result", "Buildable | None"]:
     """The best design; with a share of parts that have to be `good`, also how that was counted."""
     from diffmicro.design import optimize_design
@@ -125,8 +124,8 @@ def _searched(
 
     try:
         if good is None:
-            return optimize_design(problem, **options), None
-        counted = buildable(problem, good, deviating, **options)
+            return optimize_design(problem, processes=processes, **options), None
+        counted = buildable(problem, good, deviating, processes=processes, **options)
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
     return counted.result, counted

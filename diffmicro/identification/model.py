@@ -311,11 +311,11 @@ class Model:
             for part in parts
         ]
 
-        def named(part: int) -> str:
+        def called(part: int) -> str:
             lines = self.data.lines[rows[parts[part]]]
             return f"the look at line {lines[0]}" + (f" to {lines[-1]}" if len(lines) > 1 else "")
 
-        found = [one for looks in all_of(calls, named, self.processes) for one in looks]
+        found = [one for looks in all_of(calls, called, self.processes) for one in looks]
         return dict(zip(map(int, rows), found, strict=True))
 
 

@@ -58,9 +58,7 @@ class Call(NamedTuple):
         return pickle.dumps((reference_of(self.device), text.getvalue()))
 
 
-def carried_out(
-    parcel: bytes, there: Mapping[str, Json], double: bool, keep: bool = False
-) -> object:
+def carried_out(parcel: bytes, there: Mapping[str, Json], double: bool, keep: bool = False) -> Any:
     """What a call gives. there: `environment` of the sender; double: whether it calculates in 64 bits; keep:
     whether it keeps compiled programs, in which case this process does, in the cache folder of its own user."""
     with _STARTING:

@@ -98,7 +98,7 @@ def robust_gain():
         for name, drag in (("fast", 0.95), ("slow", 0.85))
     ]
     variables = [Variable("force_ratio", 0.3, 0.9, 0.4), Variable("frequency", 1e4, 5e4, 2e4)]
-    names = [f"{point.label}.{OF}" for point in points]
+    names = tuple(f"{point.label}.{OF}" for point in points)
     both = {"both": Quantity(names, lambda fast, slow: fast - 2 * slow)}
     problem = points_problem(variables, points, Objective("both", "minimize"), (), both)
     return robust_problem(problem, [Tolerance("force_ratio", 0.02, relative=True)], nodes=4)
