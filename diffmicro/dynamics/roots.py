@@ -173,7 +173,7 @@ def _newton(polynomial: list[Array], low: Array, high: Array) -> Array:
 def stationary_point(polynomial: Sequence[Array], end: Array) -> tuple[Array, Array]:
     """Time of an interior stationary point in (0, end), and whether there is one.
 
-    Its time carries no derivative: at a stationary point the value's derivative does not need it.
+    Its time carries no derivative; `extreme` has the value there with all of them.
     """
     rate = [jax.lax.stop_gradient(c) for c in derivative(polynomial)]
     bend = derivative(rate)
@@ -193,6 +193,19 @@ def stationary_point(polynomial: Sequence[Array], end: Array) -> tuple[Array, Ar
     start = (jax.lax.stop_gradient(x) for x in (guess, jnp.zeros_like(end), end))
     time = loops.fori_loop(0, STATIONARY_STEPS, closer, tuple(start))[0]
     return jax.lax.stop_gradient(time), exists
+
+
+def extreme(polynomial: Sequence[Array], end: Array) -> tuple[Array, Array]:
+    """Value at an interior stationary point in (0, end), and whether there is one.
+
+    Its second derivatives need that of the time, which a first one does not.
+    """
+    at, exists = stationary_point(polynomial, end)
+    return value(polynomial, root(_rate_at, list(polynomial), at)), exists
+
+
+def _rate_at(polynomial: list[Array], time: Array) -> Array:
+    return value(derivative(polynomial), time)
 
 
 def _any(flags: Sequence[Array]) -> Array:

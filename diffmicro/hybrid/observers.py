@@ -15,8 +15,7 @@ from jax import Array
 
 from diffmicro._types import Real
 from diffmicro.dynamics.margin import Margin
-from diffmicro.dynamics.roots import stationary_point
-from diffmicro.dynamics.series import value
+from diffmicro.dynamics.roots import extreme
 from diffmicro.dynamics.system import HybridSystem, Mode, Observing, State, Step
 from diffmicro.hybrid.motion import Motion, per_second
 from diffmicro.hybrid.parts import Coulomb
@@ -169,8 +168,8 @@ class Extreme(Observer):
         """With the stationary point inside the step."""
         better = jnp.maximum if self.sign > 0 else jnp.minimum
         along, end = getattr(step.states, self.name), getattr(state, self.name)
-        at, exists = stationary_point(along, step.duration)
-        inside = jnp.where(exists, value(along, at), end)
+        there, exists = extreme(along, step.duration)
+        inside = jnp.where(exists, there, end)
         return better(better(before, along[0]), better(end, inside))
 
 

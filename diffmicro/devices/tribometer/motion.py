@@ -304,5 +304,8 @@ def critical_velocity(
 
     spacing = 2 * np.pi / (PHASES - 1)
     low, high = loops.fori_loop(0, NARROWINGS, narrow, (middle - spacing, middle + spacing))
-    # at the largest value the phase's own change does not count
-    return needed(jax.lax.stop_gradient((low + high) / 2))
+    # Second derivatives need how the phase moves: as one step of Newton's method does, whose value is left out.
+    phase = jax.lax.stop_gradient((low + high) / 2)
+    slope, bend = jax.jvp(jax.grad(needed), (phase,), (jnp.ones_like(phase),))
+    onward = -slope / jnp.where(bend == 0, 1.0, bend)
+    return needed(phase + (onward - jax.lax.stop_gradient(onward)))

@@ -26,8 +26,8 @@ import jax.numpy as jnp
 from jax import Array
 
 from diffmicro.dynamics.margin import Margin
-from diffmicro.dynamics.roots import stationary_point
-from diffmicro.dynamics.series import Number, sin_cos, value
+from diffmicro.dynamics.roots import extreme
+from diffmicro.dynamics.series import Number, sin_cos
 from diffmicro.dynamics.system import HybridSystem, Schedule, Step
 
 CHATTER = 1e-6
@@ -216,11 +216,12 @@ class WrmmaMotion(HybridSystem):
 
     def observe(self, record: Record, step: Step, state: State) -> Record:
         """Extremes inside the step count, not only its ends."""
-        low, exists = stationary_point(step.states.gap, step.duration)
-        dip = jnp.where(exists, value(step.states.gap, low), state.gap)
-        at, exists = stationary_point(step.states.speed, step.duration)
-        peak = jnp.where(exists, jnp.abs(value(step.states.speed, at)), 0.0)
-        peak = jnp.maximum(peak, jnp.abs(state.speed))
+        low, exists = extreme(step.states.gap, step.duration)
+        dip = jnp.where(exists, low, state.gap)
+        high, exists = extreme(step.states.speed, step.duration)
+        # The step begins behind an impact, which changed the speed at once.
+        ends = jnp.maximum(jnp.abs(step.states.speed[0]), jnp.abs(state.speed))
+        peak = jnp.maximum(jnp.where(exists, jnp.abs(high), 0.0), ends)
         closed = step.mode.closed
         touches = step.fired[2] & ~closed
         lowest = jnp.minimum(jnp.minimum(dip, state.gap), record.min_gap)
