@@ -10,7 +10,6 @@ Entries lie among the programs, with their digests and their limit of size. What
 Left out: functions of devices that others wrote.
 """
 
-import hashlib
 import os
 import pickle
 import zlib
@@ -18,7 +17,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache, lru_cache
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -30,6 +28,7 @@ from jax.stages import Compiled
 from jaxtyping import PyTree
 
 from diffmicro import _programs
+from diffmicro._sources import sources
 from diffmicro._types import Tree
 
 PACKAGES = ("jax", "jaxlib", "equinox", "optax", "numpy")
@@ -105,15 +104,6 @@ def _key(text: str) -> str:
         getattr(jax.config, name) for name in ("jax_enable_x64", "jax_default_matmul_precision")
     ]
     return f"executable {sources()} {versions()} {settings} {flags} {switches} {text}"
-
-
-@cache
-def sources() -> str:
-    """A digest of this package's source."""
-    total, root = hashlib.sha256(), Path(__file__).parent
-    for file in sorted(root.rglob("*.py")):
-        total.update(f"{file.relative_to(root)}".encode() + b"\0" + file.read_bytes() + b"\0")
-    return total.hexdigest()
 
 
 @cache

@@ -32,6 +32,7 @@ STAGES = [
         "_files",
         "_programs",
         "_executables",
+        "_sources",
         "_extras",
         "_json",
         "constants",
@@ -203,14 +204,27 @@ def test_functions_are_short(file):
 
 
 def test_nothing_is_found_by_its_name(needs):
-    """What a device offers is a field of its `Device`; no module is looked up, no attribute is tried."""
-    wrong = [
-        f"{file.relative_to(ROOT)}: {ast.unparse(node)}"
-        for file in LIBRARY
-        for node in ast.walk(ast.parse(file.read_text()))
-        if (isinstance(node, ast.Call) and ast.unparse(node.func) == "hasattr")
-        or (isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.modules")
-    ]
+    """What a device offers is a field of its `Device`; no module is looked up, no attribute is tried.
+
+    A module that is read from a file is entered among the others, as it has to be."""
+    wrong = []
+    for file in LIBRARY:
+        nodes = list(ast.walk(ast.parse(file.read_text())))
+        entered = [
+            node.value
+            for node in nodes
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del)
+        ]
+        wrong += [
+            f"{file.relative_to(ROOT)}: {ast.unparse(node)}"
+            for node in nodes
+            if (isinstance(node, ast.Call) and ast.unparse(node.func) == "hasattr")
+            or (
+                isinstance(node, ast.Attribute)
+                and ast.unparse(node) == "sys.modules"
+                and node not in entered
+            )
+        ]
     assert not wrong
 
 

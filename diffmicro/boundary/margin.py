@@ -17,7 +17,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jax.flatten_util import ravel_pytree
 from jaxtyping import PyTree
 
 from diffmicro._device import Device
@@ -156,43 +155,45 @@ def margin_of(device: Device | str, key: str) -> Callable[[Fields, Fields], Arra
     def of_point(design: Fields, setting: Fields) -> Array:
         given = {n: get(design, setting, n) for n in names}
         given = {n: jnp.asarray(v, float) for n, v in given.items() if v is not None}
-        x, unravel = ravel_pytree(given)
         blank = jax.tree.map(lambda leaf: None, (design, setting))
 
-        def on_host(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            return _raveled(
-                known_device, key, put(blank[0], blank[1], unravel(jnp.asarray(x))), tuple(given)
-            )
+        def on_host(given: dict[str, Array]) -> tuple[np.ndarray, list[np.ndarray]]:
+            return _on_host(known_device, key, put(blank[0], blank[1], given), tuple(given))
 
-        shapes = (jax.ShapeDtypeStruct((), x.dtype), jax.ShapeDtypeStruct(x.shape, x.dtype))
-        fixed = jax.lax.stop_gradient(x)
+        leaves, tree = jax.tree.flatten(given)
+        shape = jax.ShapeDtypeStruct((), jnp.zeros(()).dtype)
+        shapes = (shape, [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves])
+        fixed = jax.lax.stop_gradient(given)
         value, slopes = jax.pure_callback(on_host, shapes, fixed, vmap_method="sequential")
-        slopes = known(_unknown, slopes, x)
-        return known(_by_slopes, value, (x, slopes))
+        slopes = known(_unknown, slopes, leaves)
+        return known(_by_slopes, value, (leaves, slopes))
 
     return of_point
 
 
-def _by_slopes(value: Array, given: tuple[Array, Array], changes: Changes) -> Array:
-    moved = changes[0]
-    return jnp.zeros_like(value) if moved is None else given[1] @ moved
+def _by_slopes(value: Array, given: tuple[list[Array], list[Array]], changes: Changes) -> Array:
+    """What does not move has no part in it: its slope may be unknown."""
+    leaves, slopes = given
+    moved = zip(slopes, changes[: len(leaves)], strict=True)
+    return sum(
+        (jnp.sum(slope * change) for slope, change in moved if change is not None),
+        jnp.zeros_like(value),
+    )
 
 
-def _unknown(value: Array, given: Array, changes: Changes) -> Array:
+def _unknown(value: list[Array], given: list[Array], changes: Changes) -> list[Array]:
     """Second derivatives are not calculated: NaN, not zero."""
-    return jnp.nan * changes[0]
+    moved = sum(jnp.sum(change) for change in changes if change is not None)
+    return [jnp.full_like(slope, jnp.nan) * moved for slope in value]
 
 
-def _raveled(
+def _on_host(
     device: Device, key: str, point: tuple[Fields, Fields], names: tuple[str, ...]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Margin and its slopes by all numbers, raveled; NaN where there is no motion."""
-    values = {n: jnp.asarray(get(*point, n), float) for n in names}
-    # A number that is not used, or zero without a side, has no part in it.
-    used = [n for n in names if not idle(*point, n) and np.all(np.asarray(values[n]) != 0)]
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Margin and its slopes by all numbers, in the order of a tree's leaves; NaN where there is no motion."""
+    used = [n for n in names if not idle(*point, n)]
     found = measured_or_nan(device, *point, key, used)
+    slopes = {n: np.zeros(np.shape(get(*point, n))) for n in names}
     if np.isnan(found.value):
-        blank = {n: jnp.full_like(v, jnp.nan) for n, v in values.items()}
-        return np.asarray(np.nan), np.asarray(ravel_pytree(blank)[0])
-    slopes = {n: jnp.asarray(found.gradient.get(n, jnp.zeros_like(v))) for n, v in values.items()}
-    return np.asarray(found.value), np.asarray(ravel_pytree(slopes)[0])
+        slopes = {n: slope * np.nan for n, slope in slopes.items()}
+    return np.asarray(found.value, float), jax.tree.leaves({**slopes, **found.gradient})

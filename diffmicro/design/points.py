@@ -16,6 +16,7 @@ from jaxtyping import PyTree
 
 from diffmicro._device import Device
 from diffmicro._json import JsonObject, plain
+from diffmicro._sources import sources
 from diffmicro.boundary.margin import margin, margin_key, margin_value
 from diffmicro.certificate import Certificate, certificate_words, verdict_word
 from diffmicro.design.answers import Answer, answered, answers_of, usable
@@ -30,7 +31,7 @@ from diffmicro.design.problem import (
     Variable,
     responses_of,
 )
-from diffmicro.devices import written
+from diffmicro.devices import source_of, written
 from diffmicro.parameters import Fields, Value, as_arrays, describe, put
 from diffmicro.results import word
 from diffmicro.sweep.cluster import Processes
@@ -86,11 +87,13 @@ def points_problem(
     )
     about = {
         "points": [
-            {"device": written(p.device), "label": p.label, "allowed": p.allowed}
+            {"device": written(p.device), "source": source_of(p.device), "label": p.label}
+            | {"allowed": p.allowed}
             | {"design": vars(p.design), "setting": vars(p.setting)}
             for p in points
         ],
         "numerics": numerics,
+        "source": sources(),
     }
     return Problem(
         tuple(variables),

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from diffmicro import _sources
 from diffmicro._device import Device
 
 OWN = ("wrmma", "tumbler", "legs", "stickslip", "tribometer", "gripper")
@@ -67,6 +68,11 @@ def reference_of(found: Device) -> str:
 def written(found: Device) -> str:
     """What a run's folder says of its device: where it is found again, or its name where that is not known."""
     return _REFERENCES.get(found, found.name)
+
+
+def source_of(found: Device) -> str:
+    """A digest of the files in which a device stands; empty for one of this package."""
+    return _sources.source_of(found.Design, found.Setting, found.respond)
 
 
 _REFERENCES: WeakKeyDictionary[Device, str] = WeakKeyDictionary()

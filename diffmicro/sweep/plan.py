@@ -21,6 +21,8 @@ import numpy as np
 
 from diffmicro._device import Device
 from diffmicro._json import Json, JsonObject
+from diffmicro._sources import sources
+from diffmicro.devices import source_of
 from diffmicro.parameters import Fields, Value, entry_of
 from diffmicro.sweep.chunks import Arrays, Load, Recipe, calculate_chunk
 from diffmicro.sweep.gradients import (
@@ -197,7 +199,10 @@ class Shard(NamedTuple):
 
 def fingerprint(job: Job) -> JsonObject:
     """All that a chunk's bits depend on, as JSON has it: words, values, precision, versions."""
-    found: dict[str, Json] = {"device": job.device.name}
+    found: dict[str, Json] = {
+        "device": job.device.name,
+        "source of the device": source_of(job.device),
+    }
     for tree in (job.design, job.setting):
         found |= {key: _plain(value) for key, value in vars(tree).items()}
     found |= {key: _plain(values) for key, values in job.axes.items()}
@@ -213,14 +218,16 @@ def fingerprint(job: Job) -> JsonObject:
 
 
 def environment() -> JsonObject:
-    """What a chunk's bits depend on in the process that calculates: precision, versions, flags, machine."""
+    """What a chunk's bits depend on in the process that calculates: precision, versions, source, flags,
+    machine."""
     found = {
         "precision": 64 if jax.config.read("jax_enable_x64") else 32,
         "cut": ["even chunks", FEW, CHUNK, WALK, GAIN, KEEP, ALWAYS],
         "XLA_FLAGS": os.environ.get("XLA_FLAGS", ""),
         "machine": f"{jax.default_backend()} on {platform.system()} {platform.machine()}",
     }
-    return found | {f"version of {name}": metadata.version(name) for name in PACKAGES}
+    found |= {f"version of {name}": metadata.version(name) for name in PACKAGES}
+    return found | {"source of diffmicro": sources()}
 
 
 def _plain(value: Value) -> Json:

@@ -21,7 +21,7 @@ from diffmicro._configure import configure, has_started
 from diffmicro._device import Device
 from diffmicro._json import Json
 from diffmicro._programs import keep_programs
-from diffmicro.devices import device, reference_of
+from diffmicro.devices import device, reference_of, source_of
 from diffmicro.parameters import Fields
 from diffmicro.sweep.plan import environment
 from diffmicro.sweep.store import differences
@@ -55,7 +55,8 @@ class Call(NamedTuple):
         """What `carried_out` takes."""
         text = io.BytesIO()
         _Packer(text, self.device).dump((self.function, self.arguments))
-        return pickle.dumps((reference_of(self.device), text.getvalue()))
+        place, source = reference_of(self.device), source_of(self.device)
+        return pickle.dumps((place, source, text.getvalue()))
 
 
 def carried_out(parcel: bytes, there: Mapping[str, Json], double: bool, keep: bool = False) -> Any:
@@ -69,15 +70,19 @@ def carried_out(parcel: bytes, there: Mapping[str, Json], double: bool, keep: bo
             if keep:
                 keep_programs()
         jax.config.update("jax_enable_x64", double)
-    different = differences(environment(), there)
+    place, source, text = pickle.loads(parcel)
+    known = device(place)
+    different = differences(
+        environment() | {f"source of {place}": source_of(known)},
+        {**there, f"source of {place}": source},
+    )
     if different:
         raise ClusterError(
             f"A worker on {platform.node()} differs from this process: {'; '.join(different)} "
-            "(there: the worker, here: this process). Give both the same packages; a Python program calls "
-            "diffmicro.configure() before JAX starts, and workers start anew."
+            "(there: the worker, here: this process). Give both the same packages and files; a Python program "
+            "calls diffmicro.configure() before JAX starts, and workers start anew."
         )
-    place, text = pickle.loads(parcel)
-    function, arguments = _Unpacker(io.BytesIO(text), device(place)).load()
+    function, arguments = _Unpacker(io.BytesIO(text), known).load()
     return function(*arguments)
 
 

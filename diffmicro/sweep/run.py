@@ -10,8 +10,8 @@ Results come in pieces as they are finished, so that an interrupted sweep has so
 """
 
 import math
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 
 import numpy as np
 
@@ -72,24 +72,33 @@ def sweep(
     work = Work(job)
     own = shard.chunks(work.chunks)
     missing, states = own, {}
-    if store is not None:
-        store.begin(fingerprint(job), len(own))
-        missing, followed = [], _followed(own)
-        for chunk in own:
-            arrays = store.load(chunk.number)
-            if arrays is None:
-                missing.append(chunk)
-                continue
-            if chunk.number in followed:
-                states[chunk.number] = arrays
-            yield work.table(chunk, arrays)
-    with closing(_finished(work, missing, states, workers, cluster)) as finished:
-        for chunk, arrays in finished:
-            if store is not None:
-                store.save(chunk.number, arrays)
-            yield work.table(chunk, arrays)
-    if store is not None:
-        store.release()
+    with _released(store):
+        if store is not None:
+            store.begin(fingerprint(job), len(own))
+            missing, followed = [], _followed(own)
+            for chunk in own:
+                arrays = store.load(chunk.number)
+                if arrays is None:
+                    missing.append(chunk)
+                    continue
+                if chunk.number in followed:
+                    states[chunk.number] = arrays
+                yield work.table(chunk, arrays)
+        with closing(_finished(work, missing, states, workers, cluster)) as finished:
+            for chunk, arrays in finished:
+                if store is not None:
+                    store.save(chunk.number, arrays)
+                yield work.table(chunk, arrays)
+
+
+@contextmanager
+def _released(store: Store | None) -> Iterator[None]:
+    """However the sweep ends, its folder is free for other programs."""
+    try:
+        yield
+    finally:
+        if store is not None:
+            store.release()
 
 
 def job_of(

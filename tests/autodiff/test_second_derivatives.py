@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from diffmicro.devices import gripper, tribometer, tumbler
-from diffmicro.devices.wrmma import published_design, published_setting, respond
+from diffmicro.devices.tribometer.motion import critical_velocity
+from diffmicro.devices.wrmma import published_design, published_setting, respond, simulate
 
 STEP = 1e-3
 """Relative; the differences' own error is the fourth power of it."""
@@ -84,3 +85,39 @@ def test_second_derivative_of_the_tribometer():
     for ratio in (0.6, 0.7, 0.8):
         p = np.array([ratio])
         np.testing.assert_allclose(hessian(jnp.asarray(p)), differences(gradient, p), rtol=1e-4)
+
+
+def test_second_derivative_of_the_largest_of_a_function():
+    """Springs slide all along above the largest velocity that a phase needs, and that phase moves."""
+
+    def needed(p):
+        return critical_velocity(p[0], p[1])
+
+    gradient = jax.jit(lambda p: (jax.grad(needed)(p), None))
+    hessian = jax.jit(jax.hessian(needed))
+    for point in ((0.5, 0.2), (0.8, 1.0)):
+        p = np.array(point)
+        np.testing.assert_allclose(hessian(jnp.asarray(p)), differences(gradient, p), rtol=1e-6)
+
+
+@pytest.mark.slow
+def test_extremes_of_the_wrmma():
+    """The largest speed of the body counts what an impact leaves, and its second derivatives that it moves."""
+
+    hard = published_setting(field=7.1e-3, load_factor=74.13, frequency_ratio=1.233)
+    design = published_design(mass_ratio=0.923, restitution=0.831)
+    response = respond(design, hard)
+    motion = simulate(design, hard, periods=int(response.period_multiple), start=response.state)
+    fastest = np.abs(motion.body_speed).max()  # at the ends of steps, those of impacts among them
+    assert fastest == pytest.approx(response.peak_body_speed, rel=1e-6)
+    gentle = published_setting()
+    for of in ("peak_body_speed", "min_gap"):
+
+        def one(p, of=of):
+            return getattr(respond(published_design(mass_ratio=p[0]), gentle, throw=False), of)
+
+        gradient = jax.jit(lambda p, one=one: (jax.grad(one)(p), None))
+        p = np.array([1.5])
+        np.testing.assert_allclose(
+            jax.jit(jax.hessian(one))(jnp.asarray(p)), differences(gradient, p), rtol=1e-4
+        )

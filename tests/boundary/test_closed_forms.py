@@ -28,6 +28,7 @@ class Mass(hybrid.Design):
     stiffness: float = parameter(0.4, "spring", "N/m", above=0)
     damping: float = parameter(2e-4, "damper", "N s/m", low=0)
     gap: float = parameter(2e-5, "way to the stop", "m", low=0)
+    weight: float = parameter(0.0, "steady force", "N")
 
 
 class BeforeStop(hybrid.Motion):
@@ -41,7 +42,7 @@ class BeforeStop(hybrid.Motion):
         return 1 / setting.frequency
 
     def accelerations(self, now, design, setting):
-        force = setting.amplitude * now.push - design.stiffness * now.place
+        force = design.weight + setting.amplitude * now.push - design.stiffness * now.place
         return {"place": (force - design.damping * now.place_rate - now.stop) / design.mass}
 
 
@@ -175,6 +176,9 @@ def test_margin_is_a_function_of_jax():
     by_design, by_setting = jax.grad(left, argnums=(0, 1))(d, s)
     assert float(by_design.gap) == pytest.approx(1.25 / float(d.gap), rel=1e-7)
     assert float(by_setting.amplitude) == pytest.approx(-1.25 / float(s.amplitude), rel=1e-7)
+    # A parameter that is zero counts: a steady force shifts the mass towards the stop.
+    nearer = -1.25 / float(d.gap) / float(d.stiffness)
+    assert float(by_design.weight) == pytest.approx(nearer, rel=1e-7)
     both = jax.vmap(lambda gap: left(dataclasses.replace(d, gap=gap), s))(
         d.gap * np.array([1, 1.1])
     )

@@ -1,12 +1,14 @@
 """First roots of guards against dense sampling and closed forms, and their implicit derivatives."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from diffmicro.dynamics.kernel import kernel
-from diffmicro.dynamics.roots import NEVER, first_crossing, root, stationary_point
+from diffmicro.dynamics.roots import NEVER, extreme, first_crossing, root, stationary_point
 from diffmicro.dynamics.series import value
 
 TERMS = 8
@@ -144,6 +146,24 @@ def test_derivatives_of_the_root(coefficients):
 
 def test_root_passes_its_guess_on():
     assert float(root(value, (jnp.asarray(1.0), jnp.asarray(-2.0)), jnp.asarray(0.5))) == 0.5
+
+
+def test_an_extreme_has_derivatives_of_any_order():
+    """Of a + b t + c t^2 it is a - b^2 / 4c."""
+
+    def closed(p):
+        return p[0] - p[1] ** 2 / (4 * p[2])
+
+    def found(p):
+        there, exists = extreme(list(p), jnp.asarray(2.0))
+        return jnp.where(exists, there, jnp.nan)
+
+    p, ways = jnp.array([0.3, 1.2, -0.7]), (jax.jacfwd, jax.jacrev)
+    for ways_of in itertools.product(ways, repeat=3):
+        one, other = found, closed
+        for way in ways_of:
+            one, other = way(one), way(other)
+            np.testing.assert_allclose(one(p), other(p), rtol=1e-9)
 
 
 def test_stationary_point_equals_numpy(rng):

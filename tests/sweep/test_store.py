@@ -3,6 +3,9 @@
 import errno
 import itertools
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -105,7 +108,13 @@ def test_another_sweep_does_not_resume_and_says_what_differs(tmp_path, change, m
     assert len(list(folder.glob("chunk-*.bin"))) == 3
 
 
-@pytest.mark.parametrize("key", ["precision", "version of diffmicro", "version of jaxlib", "cut"])
+FINGERPRINT = (
+    "precision", "version of diffmicro", "version of jaxlib", "cut", "source of diffmicro",
+    "source of the device",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("key", FINGERPRINT)
 def test_precision_versions_and_the_cut_belong_to_the_fingerprint(tmp_path, key):
     job = Job(TOY, AXES, toy.Design(), toy.Setting(), ("velocity",), "none", {})
     found = fingerprint(job)
@@ -115,6 +124,44 @@ def test_precision_versions_and_the_cut_belong_to_the_fingerprint(tmp_path, key)
     store.release()
     with pytest.raises(StoreError, match=f"{key} is .* there, other here"):
         Store(tmp_path / "part", resume=True).begin(found | {key: "other"}, 1)
+
+
+def test_a_sweep_that_is_given_up_frees_its_folder(tmp_path):
+    store = Store(tmp_path / "part")
+    parts = sweep(TOY, AXES, store=store)
+    next(parts)
+    parts.close()
+    resumed = Store(tmp_path / "part", resume=True)
+    assert same(join(list(sweep(TOY, AXES, store=resumed))), join(list(sweep(TOY, AXES))))
+    assert resumed.kept > 0 and store.kept == 0
+
+
+def test_a_device_that_was_changed_is_another_one(tmp_path):
+    """Kept chunks of the file as it was are not mixed with those of the file as it is."""
+    text, file = Path(toy.__file__).read_text(), tmp_path / "robot.py"
+    words = ["sweep", f"{file}:TOY", "drive=0:1:8", "--out", str(tmp_path / "a.csv")]
+    for own, resume in ((text, []), (text.replace("10.0, 1.0", "20.0, 1.0"), ["--resume"])):
+        file.write_text(own)
+        # A process of its own, as a device is read once.
+        done = subprocess.run(
+            [sys.executable, "-c", STOPPED, *words, *resume], capture_output=True, text=True
+        )
+    assert done.returncode == 2 and "source of the device is" in done.stderr
+
+
+STOPPED = """
+import sys
+from diffmicro.command.app import app
+from diffmicro.sweep import store
+if "--resume" not in sys.argv:
+    kept = store.Store.save
+    def save(self, number, arrays):
+        kept(self, number, arrays)
+        if number == 3:
+            raise KeyboardInterrupt
+    store.Store.save = save
+app(sys.argv[1:])
+"""
 
 
 def test_precision_is_what_jax_calculates_in():
