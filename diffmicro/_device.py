@@ -115,6 +115,7 @@ class Device(Generic[DesignT, SettingT, ResponseT]):
     hasty: whether one point is soonest done by a program that was compiled without optimization; not where the
     calculation is long.
     carries: `respond` takes `start`, a `Response.state`.
+    walls: `(design, setting)` -> {state: (low, high)}, between which rigid stops keep it [SI]; or None.
     branches: `(design, setting, key, start, stop, *, seeds, steps, watch)` -> iterator of branches, or None.
     orbits: `(design, setting, steps)` -> `dynamics.periodic.Periodic`, where the motion is a periodic one of the
     hybrid engine: its boundaries follow from it. Or None.
@@ -155,6 +156,7 @@ class Device(Generic[DesignT, SettingT, ResponseT]):
     lone: Mapping[str, Value] = dataclasses.field(default_factory=dict)
     hasty: bool = True
     carries: bool = False
+    walls: Hook | None = None
     branches: Hook | None = None
     orbits: Hook | None = None
     limits: tuple[Limit, ...] = ()

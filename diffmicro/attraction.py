@@ -15,7 +15,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import PyTree
 
-from diffmicro._device import Device
+from diffmicro._device import Device, hooked
 from diffmicro.devices import as_device
 from diffmicro.parameters import Fields, as_arrays, describe, put, whole_number
 from diffmicro.results import words
@@ -92,7 +92,8 @@ def basins(
 ) -> Basins:
     """All motions that `starts` states from a box end in, and the kicks that lose the setting's own motion.
 
-    box: ends for states by name [SI]; the others reach from what the wanted motion visits one width further.
+    box: ends for states by name [SI]; the others reach from what the wanted motion visits one width further, up to
+    the rigid stops.
     processes: that share the starts, from `sweep.processes`.
     """
     device = as_device(device)
@@ -176,6 +177,7 @@ class _Lanes:
         self.own = np.asarray(own)
         self.status = str(words(response.result))
         self.names = _names(response.state)
+        self.walls = hooked(device.walls)(design, setting) if device.walls else {}
         if not np.all(np.isfinite(self.own)):
             raise ValueError(
                 f"basins: from its own start {device.name} ends {self.status}, without a state to start "
@@ -221,7 +223,13 @@ def _box(lanes: _Lanes, given: Mapping[str, tuple[float, float]]) -> tuple[np.nd
         # What never changes its sign keeps it: gaps and heights.
         bottom = low - wide if low <= 0 else max(low - wide, 0.02 * low)
         top = high + wide if high >= 0 else min(high + wide, 0.02 * high)
-        ends.append(given.get(name, (bottom, top)))
+        wall = lanes.walls.get(name, (-np.inf, np.inf))
+        if name in given and (given[name][0] < wall[0] or given[name][1] > wall[1]):
+            raise ValueError(
+                f"basins: {name}={given[name][0]:g}:{given[name][1]:g} reaches behind a stop; from {wall[0]:g} to "
+                f"{wall[1]:g} it is free."
+            )
+        ends.append(given.get(name, (max(bottom, wall[0]), min(top, wall[1]))))
     low, high = np.array(ends, float).T
     return low, high
 

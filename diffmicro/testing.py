@@ -336,6 +336,10 @@ CHECKS: tuple[Callable[[Trial], None], ...] = (
 
 def check_device(device: Device | str, case: Case) -> None:
     """Raise AssertionError with all that is wrong with a device; see the module docstring."""
+    if jnp.zeros(()).dtype != jnp.float64:
+        raise ValueError(
+            "check_device: its comparisons need 64 bits; call diffmicro.configure(double=True) before it."
+        )
     trial = Trial(device, case)
     complaints = []
     for check in CHECKS:

@@ -53,6 +53,7 @@ TWO = Device(
     Response=Response,
     respond=respond,
     carries=True,
+    walls=lambda design, setting: {"x": (-3.0, 2.5)},
 )
 BOX = {"x": (-2.0, 2.0), "v": (-4.0, 4.0)}
 
@@ -72,6 +73,12 @@ def test_shares_are_those_of_the_box(found):
     (lost,) = (m for m in found.motions if m.status != "ok")
     assert lost.low < 0.25 < lost.high
     assert sum(m.share for m in found.motions) == pytest.approx(1)
+
+
+def test_no_start_lies_behind_a_stop():
+    """From +4 the box would reach to 8, where nothing can be."""
+    wide = basins(TWO, setting=Setting(drive=2.0), box={"v": BOX["v"]}, starts=10)
+    assert wide.box["x"][1] == 2.5 and wide.states[:, -1].max() <= 2.5
 
 
 def test_the_wanted_motion_and_which_word_reaches_each(found):
@@ -102,6 +109,7 @@ def test_the_figure_shows_every_motion(found, tmp_path):
         (dict(box={"y": (0, 1)}), "y is not a state; these are: v, x"),
         (dict(box={"x": (1, 0)}), "the first end has to be the lower"),
         (dict(starts=3), "starts"),
+        (dict(box={"x": (-2.0, 3.0)}), "x=-2:3 reaches behind a stop; from -3 to 2.5 it is free"),
     ],
 )
 def test_what_makes_no_sense_is_refused(given, message):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from diffmicro import device
+from diffmicro.command.app import run
 from diffmicro.results import word
 from diffmicro.testing import CHECKS, Case, Trial
 
@@ -32,6 +33,14 @@ def test_the_sled_creeps_with_a_certified_gradient(blocks, here, capsys):
     exec(blocks[1], {})
     velocity, verdict, stick = capsys.readouterr().out.split()
     assert float(velocity) > 1e-4 and verdict == "certified" and 0 < float(stick) < 1
+
+
+@pytest.mark.slow
+def test_the_film_of_the_sled(blocks, here):
+    for name in ("sled.py", "sled_film.py"):
+        (here / name).write_text(blocks[name])
+    assert run(["animate", "sled_film.py:FILMED", "--out", "film.gif", "--frames", "4"]) == 0
+    assert (here / "film.gif").stat().st_size > 2000
 
 
 @pytest.mark.slow

@@ -114,9 +114,23 @@ def reporting(command: Callable[..., int | None]) -> Callable[..., None]:
         except KeyboardInterrupt:
             print("diffmicro: interrupted.", file=sys.stderr)
             code = Code.INTERRUPTED
+        except Exception as problem:
+            fault = _fault_of_device(problem)
+            if fault is None:
+                raise
+            print(f"diffmicro: {fault}", file=sys.stderr)
+            code = Code.BAD_INPUT
         raise typer.Exit(code or Code.OK)
 
     return reporting
+
+
+def _fault_of_device(problem: Exception) -> str | None:
+    """What is wrong with somebody's own device, where that is what failed."""
+    from diffmicro.devices import fault_in_file
+    from diffmicro.hybrid.motion import MotionError
+
+    return str(problem) if isinstance(problem, MotionError) else fault_in_file(problem)
 
 
 def start_program(precision: int) -> None:

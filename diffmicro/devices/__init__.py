@@ -10,6 +10,7 @@ A device is called by one of
 import difflib
 import hashlib
 import sys
+import traceback
 from functools import cache
 from importlib import import_module, metadata
 from importlib.util import module_from_spec, spec_from_file_location
@@ -26,6 +27,9 @@ OWN = ("wrmma", "tumbler", "legs", "stickslip", "tribometer", "gripper")
 
 GROUP = "diffmicro.devices"
 """The entry point group in which a package registers its devices: `name = "package.module:NAME"`."""
+
+OF_FILE = "diffmicro_device_"
+"""What the names of modules begin with that were read from files."""
 
 FORMS = "a name from `diffmicro list`, package.module:NAME, or path/to/file.py:NAME"
 
@@ -133,13 +137,25 @@ def _registered(name: str) -> Any:
     raise UnknownDevice(f"device {name!r} is not known; {near}. A device is {FORMS}.")
 
 
+def fault_in_file(problem: Exception) -> str | None:
+    """A failure inside a device's own file as a sentence with its line; None for any other."""
+    frames = list(traceback.walk_tb(problem.__traceback__))
+    own = [f for f in frames if str(f[0].f_globals.get("__name__", "")).startswith(OF_FILE)]
+    if not own:
+        return None
+    frame, line = own[-1]
+    text = str(problem).partition("\n")[0].rstrip(".")
+    where = f"{frame.f_code.co_filename}, line {line}, in {frame.f_code.co_name}"
+    return f"{where}: {type(problem).__name__}: {text}."
+
+
 def _module_of_file(path: Path) -> ModuleType:
     """The file as a module; files beside it can be imported by it, as by a script."""
     path = path.resolve()
     if not path.is_file():
         raise UnknownDevice(f"There is no file {path}. A device is {FORMS}.")
     known = hashlib.sha256(str(path).encode()).hexdigest()[:16]  # the same in every process
-    spec = spec_from_file_location(f"diffmicro_device_{path.stem}_{known}", path)
+    spec = spec_from_file_location(f"{OF_FILE}{path.stem}_{known}", path)
     if spec is None or spec.loader is None:
         raise UnknownDevice(f"{path} is no Python file.")
     module = module_from_spec(spec)

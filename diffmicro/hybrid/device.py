@@ -5,6 +5,7 @@ observes it and differentiates it (`steady`); the class of its responses follows
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from keyword import iskeyword
 from types import new_class
 
 import equinox as eqx
@@ -58,6 +59,7 @@ def device(
         quick=dict(search=Search(multiples=False, twins=0), window=0),
         lone=dict(search=Search(compact=True), window=0),
         carries=True,
+        walls=motion.walls,
         branches=_branches(robot),
         orbits=_orbits(robot),
     )
@@ -212,6 +214,11 @@ def _response_class(name: str, motion: Motion, responses: Mapping[str, Observer]
         ),
         state=output("state at the start of a period, to start a neighboring calculation from"),
     )
+    for key in fields:
+        if not key.isidentifier() or iskeyword(key):
+            raise MotionError(
+                f"{name}: the response {key!r} is no name; take letters, digits and _, as in 'mean_velocity'."
+            )
     for key in fields.keys() & own.keys():
         raise MotionError(f"{name}: the response {key!r} is there already; choose another name.")
     fields |= own

@@ -7,6 +7,7 @@ coordinate in its own scale.
 from collections import namedtuple
 from collections.abc import Mapping
 from functools import cached_property
+from math import inf
 from types import SimpleNamespace
 from typing import Any, Generic, NoReturn, TypeVar
 
@@ -218,6 +219,11 @@ class Motion(Generic[DesignT, SettingT]):
         values |= {p.name: zero for p in self.contacts}
         values |= {f"{p.name}_closed": zero for p in self.springs}
         rates = self.accelerations(Now(**values), design, setting)
+        if not isinstance(rates, Mapping):
+            raise MotionError(
+                f"{type(self).__name__}.accelerations returns {rates!r}; it has to return the acceleration of "
+                f"each coordinate by its name: {', '.join(c.name for c in self.coordinates)}."
+            )
         return {name: rate + zero for name, rate in rates.items()}
 
     def units(self, design: DesignT, setting: SettingT) -> dict[str, Real]:
@@ -231,6 +237,15 @@ class Motion(Generic[DesignT, SettingT]):
         places = {c.name: number(c.start, design, setting) for c in self.coordinates}
         zero = 0.0 * as_arrays(self.period(design, setting))
         return {name: zero + places.get(name, 0.0) for name in self.names}
+
+    def walls(self, design: DesignT, setting: SettingT) -> dict[str, tuple[float, float]]:
+        """Between which places rigid stops keep a coordinate [its unit]."""
+        found: dict[str, tuple[float, float]] = {}
+        for p in self.contacts:
+            if isinstance(p, Impact):
+                at, (low, high) = float(number(p.at, design, setting)), found.get(p.of, (-inf, inf))
+                found[p.of] = (max(low, at), high) if p.side == "below" else (low, min(high, at))
+        return found
 
     def system(self, design: DesignT, setting: SettingT) -> HybridSystem:
         """The motion for the engine."""

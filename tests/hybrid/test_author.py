@@ -1,9 +1,12 @@
 """What an author gets wrong is answered with the remedy, before anything is calculated."""
 
+from pathlib import Path
+
 import jax.numpy as jnp
 import pytest
 
 from diffmicro import hybrid, parameter
+from diffmicro.command.app import run
 
 
 class Design(hybrid.Design):
@@ -101,6 +104,9 @@ def test_what_a_system_of_ones_own_has_to_bring():
         (lambda now: max(now.x, 0.0), "OneSidedSpring"),
         (lambda now: jnp.cos(now.x), "cos .* from diffmicro.hybrid"),
         (lambda now: now.y, "there is no 'y' here; .* time, phase, x, x_rate, push, ground"),
+        (lambda now: now.x if now.x > 0 else 0.0, "line .*, in <lambda>: a number decides here"),
+        (lambda now: float(now.time), "a number decides here what Python does next"),
+        (lambda now: now.x + None, "line .*, in <lambda>: TypeError: unsupported operand"),
     ],
 )
 def test_a_force_that_is_no_series_names_the_part_that_is_meant(force, message):
@@ -119,6 +125,7 @@ def test_a_force_that_is_no_series_names_the_part_that_is_meant(force, message):
         (lambda now: {"x": now.ground * (2 + now.x)}, "now.ground adds changes with the state"),
         (lambda now: {"x": now.ground + now.push * jnp.nan}, "x = nan at the start"),
         (lambda now: {"x": now.ground * jnp.ones(2)}, "shape"),
+        (lambda now: None, "accelerations returns None; it has to return .* by its name: x"),
     ],
 )
 def test_accelerations(rates, message):
@@ -130,6 +137,7 @@ def test_accelerations(rates, message):
     [
         ({"ground": hybrid.Coulomb("y", bound=lambda now, d, s: 1.0)}, "'y', which is none of its"),
         ({"ground": hybrid.Coulomb("x")}, "ground has no bound; write Coulomb"),
+        ({"ground": hybrid.Coulomb("x", 0.3)}, "ground has the bound 0.3; write"),  # type: ignore[arg-type]
         ({"x": hybrid.Coordinate("current", "A", order=1)}, "is of order 1"),
         (
             {"x": hybrid.Coordinate("place", drifts=True), "stop": hybrid.Impact("x")},
@@ -139,6 +147,16 @@ def test_accelerations(rates, message):
 )
 def test_declarations(change, message):
     refused(type("Wrong", (Right,), change), message)
+
+
+def test_a_parameter_that_is_not_there():
+    def accelerations(self, now, design, setting):
+        return {"x": now.ground / design.weight}
+
+    told(
+        {"accelerations": accelerations},
+        "test_author.py, line .*, in accelerations: .* no attribute 'weight'. Design has mass",
+    )
 
 
 def test_a_period_that_is_not_above_0():
@@ -153,6 +171,7 @@ def test_a_name_that_the_motion_needs_itself():
 def test_a_response_that_nothing_observes():
     refused(Right, "velocity: 'z' is no coordinate that drifts; there", velocity=hybrid.drift("z"))
     refused(Right, "the response 'margin' is there already", margin=hybrid.largest("x"))
+    refused(Right, "'mean x' is no name; take letters", **{"mean x": hybrid.largest("x")})
     refused(Right, "peak: 'z' is no state; states are x, x_rate", peak=hybrid.largest("z"))
     refused(Right, "hits: 'z' is no contact; contacts are ground", hits=hybrid.count("z"))
 
@@ -160,3 +179,27 @@ def test_a_response_that_nothing_observes():
 def test_a_start_that_is_no_state_of_the_motion():
     with pytest.raises(ValueError, match="start has y; it has to have x, x_rate, in SI units"):
         made(Right).respond(Design(), Setting(), start={"y": 0.0})
+
+
+SLED = (Path(__file__).parents[2] / "docs" / "extending.md").read_text().partition('"sled.py"\n')[2]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("design.shaken *", "design.shake *", "line 31, in accelerations: 'Design' object has no"),
+        ('source="this page"', 'source="this page", rules=(RULE,)', "line 18, in <lambda>: Attr"),
+    ],
+)
+def test_a_fault_in_a_file_is_one_line_of_the_command(right, wrong, message, tmp_path, capsys):
+    """With the number of the line in the author's file."""
+    text = SLED.partition("```")[0]
+    rule = "from diffmicro import Rule\nRULE = Rule(lambda d, s: s.strok > 0, lambda d, s: '')"
+    file = tmp_path / "sled.py"
+    assert text.count(right) == 1
+    file.write_text(
+        text.replace(right, wrong).replace("\n\n\nclass Sled", f"\n\n{rule}\nclass Sled")
+    )
+    assert run(["evaluate", f"{file}:SLED"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and f"{file}, {message}" in told
