@@ -76,6 +76,7 @@ def advance(
     fired = ending.fired
     record = motion.record
     if record is not None:
+        driven = bool(jax.tree.leaves(schedule.starts))
         step = Step(
             along.states,
             along.guards,
@@ -83,6 +84,7 @@ def advance(
             reach.length,
             fired,
             ending.finished,
+            ending.finished & driven,
             motion.mode,
         )
         record = system.observe(record, step, ending.state)

@@ -92,7 +92,10 @@ class Schedule(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One advance, for observers: polynomials of tau in [0, duration], in units of `length`."""
+    """One advance, for observers: polynomials of tau in [0, duration], in units of `length`.
+
+    switched: whether a segment of the drive ends with it. turned: whether there is a drive that could change then.
+    """
 
     states: State
     guards: tuple[list[Array], ...]
@@ -100,6 +103,7 @@ class Step(NamedTuple):
     length: Array
     fired: tuple[Array, ...]
     switched: Array
+    turned: Array
     mode: Mode
 
     def margin(self) -> Array:

@@ -208,7 +208,7 @@ class Record(NamedTuple):
     @property
     def margin(self) -> Array:
         """Distance to the nearest change of the sequence of modes [periods]."""
-        return self.course.nearest
+        return self.course.whole
 
 
 class Watched(Observing):

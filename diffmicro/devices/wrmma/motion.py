@@ -70,7 +70,7 @@ class Record(NamedTuple):
     @property
     def margin(self) -> Array:
         """Distance to the nearest change of the sequence of modes [periods]."""
-        return self.course.nearest
+        return self.course.whole
 
 
 class WrmmaMotion(HybridSystem):
