@@ -6,8 +6,8 @@ import pytest
 from diffmicro.dynamics.margin import Margin
 from diffmicro.dynamics.system import Step
 
-FAR = [jnp.asarray(1.0), jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(0.0)]
-"""A guard that neither falls nor turns."""
+FAR = [jnp.asarray(1.0), jnp.asarray(-1.0), jnp.asarray(0.0), jnp.asarray(0.0)]
+"""A guard that falls at a constant rate, so it grazes nowhere."""
 
 
 def margin(ends):
