@@ -77,7 +77,9 @@ def end(
     texts = [why]
     if optimal(run, sample, limits.remainder):
         status = "ok"
-        texts.append(f"The conditions of an optimum hold to {limits.remainder:.1g}")
+        texts.append(
+            f"At the best design the conditions of an optimum hold to {limits.remainder:.1g}"
+        )
     elif chosen is not None and settled is not None and np.max(np.abs(settled - u)) < SAME:
         status = "ok"
     elif chosen is not None:

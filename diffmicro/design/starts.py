@@ -135,10 +135,11 @@ class Starts:
     def __str__(self) -> str:
         """What was seen, in words."""
         count = len(self.optima)
-        text = f"{self.ended} of {self.begun} start{'s' * (self.begun > 1)} ended at an optimum"
+        begun = f"{self.begun} start{'s' * (self.begun > 1)}"
+        text = f"{self.ended or 'none'} of {begun} ended at an optimum"
         text += f", {self.failed} could not be evaluated" if self.failed else ""
         text += f", with {self.beside} from mirrors of the best" if self.beside else ""
-        text += f": {count} {'optimum' if count == 1 else 'optima'} seen"
+        text += f": {count} {'optimum' if count == 1 else 'optima'} seen" if count else ""
         if self.unseen is not None:
             text += f"; one more would find another with a probability of {100 * self.unseen:.0f} %"
         return text
