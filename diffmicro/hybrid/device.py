@@ -18,6 +18,7 @@ from diffmicro.dynamics.branches import AnyBranch
 from diffmicro.dynamics.orbits import SETTLE, Search
 from diffmicro.dynamics.periodic import Periodic
 from diffmicro.hybrid.check import checked, complete
+from diffmicro.hybrid.drive import segments_rule
 from diffmicro.hybrid.motion import Motion, MotionError, unwritten
 from diffmicro.hybrid.observers import Drift, Observer
 from diffmicro.hybrid.steady import STEPS, TOLERANCE, Robot, begin, settle, traced
@@ -48,6 +49,7 @@ def device(
     motion = motion() if isinstance(motion, type) else motion
     names, observers = tuple(responses), tuple(responses.values())
     complete(motion)
+    rules = (*rules, *map(segments_rule, motion.segmented))
     _check_starts(name, motion, Setting)
     robot = Robot(motion, names, observers, rules, _response_class(name, motion, responses))
     known = (name, robot, Design, Setting)
