@@ -56,6 +56,11 @@ def test_a_robot_without_a_drift_that_does_not_settle_has_no_result():
     assert word(DEVICE.respond(Design(), Setting(), search=search).result) == "ok"
 
 
+def test_periods_are_counted_by_whole_numbers_of_any_kind():
+    two, also_two = (DEVICE.simulate(Design(), Setting(), periods=n) for n in (2, 2.0))
+    jax.tree.map(np.testing.assert_array_equal, also_two, two)
+
+
 def _of_parts():
     robot = steady.Robot(Swinging(), ("peak",), (hybrid.largest("x"),), (), object)
     parameters, unravel = steady.lumped(*as_arrays((Design(), Setting())))

@@ -112,6 +112,7 @@ def respond(
     check_point("wrmma.respond", RULES, design, setting)
     usual = method_named("wrmma.respond", METHODS, method).steps or 0
     steps = whole_number("steps", steps, usual, 4, 10**5)
+    window = whole_number("window", window, 200, 0, 10**5)
     design, setting, start = as_arrays((design, setting, start))
     response = _respond(
         design,
