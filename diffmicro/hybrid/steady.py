@@ -98,6 +98,11 @@ def lumped(
     return ravel_pytree((design, setting))
 
 
+def lump(design: Fields, setting: Fields) -> Array:
+    """All numbers of design and setting as one vector."""
+    return lumped(design, setting)[0]
+
+
 def begin(robot: Robot, design: Fields, setting: Fields) -> dict[str, Real]:
     """The state [SI] from which the robot is left to itself: at rest, or where `setting.start` has led to."""
     design, setting = jax.lax.stop_gradient((design, setting))
