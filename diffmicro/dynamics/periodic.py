@@ -44,8 +44,8 @@ class Periodic(eqx.Module):
 
     system: from the vector of parameters q to the system. state: from what repeats, z, to the system's state.
     lump: (design, setting) -> q. natural: (design, setting, `Response.state`) -> z. physical: (design, setting, z)
-    -> what `respond` takes as `start`. guards: of the system, in their order. modes: names of the parts of its mode.
-    steps: fewest per period."""
+    -> what `respond` takes as `start`. guards: of the system, in their order. modes: names of the parts of its
+    mode. steps: fewest per period."""
 
     system: Callable[[Array], HybridSystem]
     state: Callable[[Array], State]
