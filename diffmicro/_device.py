@@ -41,11 +41,13 @@ class Method(NamedTuple):
 
     steps: its usual resolution, the argument `steps` of `respond`; 0: as fine as it needs; None: it has none.
     scheme: its derivative is that of a time-stepping scheme at fixed contacts, not of the motion.
+    carries: it begins in the state that it is given, where the device takes one.
     """
 
     name: str
     steps: int | None = None
     scheme: bool = False
+    carries: bool = True
 
 
 def method_named(where: str, methods: Sequence[Method], name: str | None) -> Method:
@@ -211,6 +213,16 @@ class Device(Generic[DesignT, SettingT, ResponseT]):
     def method(self, name: str | None = None) -> Method:
         """The method of this name, the usual one without a name."""
         return method_named(self.name, self.methods, name)
+
+    def check_carries(self, where: str, name: str | None = None) -> None:
+        """Raise ValueError where the method of this name begins in no state that it is given."""
+        if not self.carries:
+            raise ValueError(f"{where}: {self.name} takes no state to start from.")
+        if not self.method(name).carries:
+            able = " or ".join(method.name for method in self.methods if method.carries)
+            raise ValueError(
+                f"{where}: {self.name} takes no state to start from by the method {name}; take {able} for that."
+            )
 
     def asking_for(
         self, responses: Sequence[str], numerics: Mapping[str, Value]

@@ -97,8 +97,7 @@ def basins(
     processes: that share the starts, from `sweep.processes`.
     """
     device = as_device(device)
-    if not device.carries:
-        raise ValueError(f"basins: {device.name} takes no state to start from.")
+    device.check_carries("basins")
     design, setting = device.point(design, setting)
     device.check("basins", design, setting)
     starts = whole_number("basins: starts", starts, None, 10, 10**6)
@@ -156,7 +155,7 @@ class Ends(NamedTuple):
         same = self.status == other.status[row]
         for name, values in self.numbers.items():
             known = other.numbers[name]
-            # Of this response's size here: a drift of 1e-12 m/s is none where others are of millimetres.
+            # Of this response's size here: a drift of 1e-12 m/s is none where others are some millimeters.
             size = np.nanmax(np.abs(known)) if np.isfinite(known).any() else 0.0
             near = np.abs(values - known[row]) <= SAME * max(abs(known[row]), 1e-3 * size)
             same &= near | (np.isnan(values) & np.isnan(known[row]))

@@ -180,6 +180,22 @@ def idle(design: Fields, setting: Fields, name: str) -> str:
     return ""
 
 
+def one_number(where: str, design: Fields, setting: Fields, key: str) -> tuple[Parameter, float]:
+    """The parameter of this name and its value, one number of this point; ValueError where it is not."""
+    table = {**describe(type(design)), **describe(type(setting))}
+    numbers = [n for n, known in table.items() if known.differentiable and () in known.shapes]
+    if key not in numbers:
+        raise ValueError(
+            f"{where}: {key!r} is not a parameter that is a number; take one of {', '.join(numbers)}."
+        )
+    why, value = idle(design, setting, key), get(design, setting, key)
+    if why or np.ndim(value):
+        raise ValueError(
+            f"{where}: {key} {why or 'is several numbers here'}; take another parameter."
+        )
+    return table[key], float(value)
+
+
 def entry_of(key: str) -> tuple[str, str]:
     """Field and entry that a key means: `hinge[3]` is ("hinge", "3"), `hinge[:]` all alike, `hinge` the field."""
     field, _, entry = key.partition("[")

@@ -109,7 +109,7 @@ class Recheck(abc.ABC):
 
     @abc.abstractmethod
     def evidence(self, question: Question, numerics: dict[str, Value], x: Array) -> Evidence:
-        """Ask the question at x, and again."""
+        """The look at x, and what it is compared with."""
 
 
 @dataclass(frozen=True)

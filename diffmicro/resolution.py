@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from diffmicro._types import Real, Scalar
+from diffmicro.parameters import is_traced
 
 
 class Steps(eqx.Module):
@@ -18,10 +19,12 @@ class Steps(eqx.Module):
 
     most: what the program has.
     used: how many of them have a length, at most as many; None: all.
+    legal: whether the share that they are was one; where it was not, all are taken.
     """
 
     most: int = eqx.field(static=True)
     used: Scalar | None = None
+    legal: Array | bool = True
 
     @property
     def number(self) -> Real:
@@ -53,6 +56,17 @@ class Steps(eqx.Module):
 
 
 def taken(steps: int, share: Real | None, least: int) -> Steps:
-    """`steps`, of which a share is taken, but `least` of them in any case; None: all."""
-    used = None if share is None else jnp.maximum(jnp.floor(jnp.asarray(steps * share)), least)
-    return Steps(steps, used)
+    """`steps`, of which a share is taken, but `least` of them in any case; None: all.
+
+    A share outside (0, 1] is a ValueError where it is known, and not `legal` where it is traced.
+    """
+    if share is None:
+        return Steps(steps)
+    legal = (jnp.asarray(share) > 0) & (jnp.asarray(share) <= 1)
+    if not (is_traced(legal) or legal):
+        raise ValueError(
+            f"share = {share} is not allowed; it has to be above 0 and at most 1, the share of the {steps} steps "
+            "that is taken. For more steps give a larger number of them; None takes all."
+        )
+    used = jnp.maximum(jnp.floor(jnp.asarray(steps * jnp.where(legal, share, 1.0))), least)
+    return Steps(steps, used, legal)

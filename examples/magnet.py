@@ -1,7 +1,7 @@
 """A magnet that walks by stick and slip: a field of sawtooth angle rocks it on its rear edge.
 
 The magnet, mass m, lies on a surface and is lifted about its rear edge by the angle q. The field's angle rises
-slowly and falls fast, and the magnet follows it like a compass needle. While it turns, its centre at the height h
+slowly and falls fast, and the magnet follows it like a compass needle. While it turns, its center at the height h
 moves along the surface unless the edge gives way: the slow turn keeps the edge, the fast one makes it slide. With
 the place x of the edge and small angles,
 
@@ -12,7 +12,7 @@ touches and adheres: a `point` (a square of `patch`), a `line` (the edge, by `pa
 
 | source | here | unit |
 |---|---|---|
-| l, w, h | `length`, `width`, `height` (of the block; its centre is at half of it) | m |
+| l, w, h | `length`, `width`, `height` (of the block; its center is at half of it) | m |
 | D | `magnetization` times volume | A/m |
 | a(t) | `lean` + `swing` s(t), s from -1 to 1 in `rise` of the period | rad |
 

@@ -1,5 +1,6 @@
 """Python calls with the wrong things: each device says which argument or field, and what it has to be."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from diffmicro.design import (
 from diffmicro.devices import OWN, device
 from diffmicro.devices.legs.feet import Robot, simulate_feet
 from diffmicro.devices.legs.measured import starts
+from diffmicro.devices.legs.walker import WALKER
 from diffmicro.devices.tumbler.implicit import respond_implicit, simulate_implicit
 from diffmicro.devices.wrmma.branches import each_branch
 from diffmicro.identification import fit, smoothed
@@ -134,7 +136,9 @@ COUNTED = [
     *((of(name), "periods") for name in ("wrmma", "legs", "stickslip")),
     *((of(name), "steps") for name in OWN),
     (of("legs"), "advances"),
-    (of("tumbler", "respond"), "window"),
+    *((of(name, "respond"), "window") for name in ("tumbler", "wrmma")),
+    (partial(WALKER.respond, *WALKER.point(None, None)), "window"),
+    (partial(WALKER.simulate, *WALKER.point(None, None)), "periods"),
     (of("gripper"), "points"),
     (of("tribometer"), "points"),
     *((of(name, "respond"), "steps") for name in OWN),

@@ -13,6 +13,7 @@ from diffmicro.certificate import value_and_gradient, verdict_word
 from diffmicro.devices import gripper, stickslip
 from diffmicro.parameters import as_arrays
 from diffmicro.resolution import taken
+from diffmicro.results import word
 from diffmicro.sweep.lanes import HASTY
 
 GRIPPER = (gripper.DEVICE, dict(force=20e-6), "tip_x", "beam_radius", 16)
@@ -48,6 +49,25 @@ def test_a_share_of_the_steps_is_a_resolution(case):
     shared = soon(lambda share: slope(steps=2 * steps, share=share))
     np.testing.assert_allclose(shared(0.5), wanted, rtol=1e-9)
     assert abs(shared(1.0)[1] / wanted[1] - 1) > 1e-9
+
+
+@pytest.mark.parametrize("device", [gripper, stickslip])
+@pytest.mark.parametrize("share", [2.0, 0.0, -1.0, np.nan, jnp.asarray(1.5)])
+def test_what_is_no_share_of_the_steps_is_refused(device, share):
+    with pytest.raises(ValueError, match=f"share = {share} is .* above 0 and at most 1.* 32 steps"):
+        device.respond(device.Design(), device.published_setting(), steps=32, share=share)
+
+
+def test_a_traced_value_that_is_no_share_is_out_of_range():
+    device, given, *_ = DRIVE
+    point = as_arrays((device.published_design(), device.published_setting(**given)))
+    respond = soon(lambda share: device.respond(*point, steps=300, share=share, throw=False))
+    found = respond(2.0)
+    assert word(found.result) == "out_of_range" and jnp.isnan(found.force)
+    assert word(respond(0.5).result) == "ok"
+    refused = jax.vmap(lambda share: taken(32, share, 8))(jnp.array([0.5, 1.0, 2.0, -1.0, jnp.nan]))
+    np.testing.assert_array_equal(refused.legal, [True, True, False, False, False])
+    np.testing.assert_array_equal(refused.used, [16, 32, 32, 32, 32])
 
 
 @pytest.mark.slow

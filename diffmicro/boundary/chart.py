@@ -9,7 +9,7 @@ simulation: several where there is hysteresis.
 What no simulation on a row leads to is not on the map, nor are motions that are not periodic.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -298,8 +298,3 @@ def _holds(stretch: Stretch, x: float, z: np.ndarray, within: float) -> bool:
         return False
     between = [np.interp(x, stretch.places, column) for column in stretch.states.T]
     return bool(np.max(np.abs(np.array(between) - z)) < within)
-
-
-def kinds_of(found: Sequence[frozenset[Kind]]) -> list[frozenset[Kind]]:
-    """The different sets of motions, those with the fewest first."""
-    return sorted(set(found), key=lambda kinds: (len(kinds), sorted(kinds)))

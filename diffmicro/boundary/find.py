@@ -12,7 +12,7 @@ from diffmicro.boundary.declared import declared_boundaries
 from diffmicro.boundary.orbit import orbit_boundaries, settled
 from diffmicro.boundary.values import Boundary
 from diffmicro.devices import device as named_device
-from diffmicro.parameters import Fields, Parameter, as_arrays, get, idle
+from diffmicro.parameters import Fields, Parameter, as_arrays, get, idle, one_number
 
 REACH = 0.5
 """How far boundaries are looked for by default, as a share of the parameter's value."""
@@ -71,20 +71,8 @@ def span(
         raise ValueError(
             f"{device.name}.boundaries need double precision: call diffmicro.configure(double=True) first."
         )
-    known = device.parameters.get(key)
     where = f"{device.name}.boundaries: along {key}"
-    numbers = [n for n, p in device.parameters.items() if p.differentiable and () in p.shapes]
-    if known is None or key not in numbers:
-        raise ValueError(
-            f"{where}: it has to be a parameter that is a number: {', '.join(numbers)}."
-        )
-    why = idle(design, setting, key)
-    value = get(design, setting, key)
-    if why or np.ndim(value):
-        raise ValueError(
-            f"{where}: {key} {why or 'is several numbers here'}; take another parameter."
-        )
-    value = float(value)
+    known, value = one_number(where, design, setting, key)
     if between is None:
         if value == 0:
             raise ValueError(

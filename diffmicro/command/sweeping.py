@@ -187,6 +187,11 @@ def _planned(module: Device, device: str, given: Mapping[str, str], options: Opt
     processes = _processes(options, axes)
     held = dict(design=start.design, setting=start.setting, responses=wanted, carry=carry)
     held |= dict(wrt=wrt, of=of)
+    if carry != "none":
+        try:
+            module.check_carries(f"--carry {carry}", start.numerics.get("method"))
+        except ValueError as complaint:
+            raise BadInput(str(complaint)) from None
     job = job_of(module, axes, numerics=start.numerics, paired=paired, **held)  # type: ignore[arg-type]
     mark, shard = fingerprint(job), options.shard
     points = size(axes, carry, paired)  # type: ignore[arg-type]

@@ -332,7 +332,7 @@ def spread(
 
 
 class Yield(NamedTuple):
-    """Share of good parts with its 95 % interval (Wilson), and how many were looked at."""
+    """Share of good parts with its 95 % interval (`share_interval`), and how many were looked at."""
 
     share: float
     low: float

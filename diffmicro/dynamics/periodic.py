@@ -43,9 +43,9 @@ class Periodic(eqx.Module):
     """Periodic motions of the devices that differ in numbers alone.
 
     system: from the vector of parameters q to the system. state: from what repeats, z, to the system's state.
-    lump: (design, setting) -> q. natural: (design, setting, `Response.state` or None for the start of the
-    device) -> z. physical: (design, setting, z) -> what `respond` takes as `start`. guards: of the system, in
-    their order. modes: names of the parts of its mode. steps: fewest per period."""
+    lump: (design, setting) -> q. natural: (design, setting, `Response.state`) -> z. physical: (design, setting, z)
+    -> what `respond` takes as `start`. guards: of the system, in their order. modes: names of the parts of its
+    mode. steps: fewest per period."""
 
     system: Callable[[Array], HybridSystem]
     state: Callable[[Array], State]

@@ -37,7 +37,7 @@ class Shot(NamedTuple):
 
 
 def aim(start: Array, known: PyTree = None) -> Shot:
-    """Before the first pass; `known` is like what a pass will tell."""
+    """A shot before the first pass. known: has the structure of what a pass returns beside the state."""
     infinite = jnp.full((), jnp.inf, start.dtype)
     return Shot(jnp.zeros((), jnp.int32), infinite, infinite, start, start, start, known)
 

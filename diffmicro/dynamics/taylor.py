@@ -102,7 +102,7 @@ def _largest_of_guards(guards: tuple[list[Array], ...], h: Array) -> Array:
 
     What is at rest has no coefficients of its own, but the force that will set it free has. As integrals, guards
     that are accelerations ask for no shorter steps than the rates that they change. Two, as one may vanish.
-    What overflows has no say: the motion is lost, and its end will tell.
+    Coefficients that overflow do not count: the motion is lost, and its state is not finite in the end.
     """
     worst = jnp.zeros_like(h)
     for guard in jax.lax.stop_gradient(guards):

@@ -9,7 +9,6 @@ from collections import namedtuple
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -20,25 +19,11 @@ from diffmicro._types import Real
 from diffmicro.dynamics.branches import STRIDE, AnyBranch, Branch, Family, Stride, each_from_rest
 from diffmicro.dynamics.fixed_point import PeriodMap
 from diffmicro.dynamics.orbits import Search
+from diffmicro.dynamics.stretch import Stretch, stretch
 from diffmicro.hybrid.observers import Count
-from diffmicro.hybrid.steady import Observed, Robot, lumped, period_map, settle
-from diffmicro.parameters import Fields, as_arrays, check, describe, put, whole_number
+from diffmicro.hybrid.steady import Observed, Robot, lump, lumped, period_map, settle
+from diffmicro.parameters import Fields, as_arrays, whole_number
 from diffmicro.results import word
-
-
-class Line(eqx.Module):
-    """Designs and settings that differ in one field."""
-
-    design: Fields
-    setting: Fields
-    key: str = eqx.field(static=True)
-
-    def at(self, value: Array | float) -> tuple[Fields, Fields]:
-        """Design and setting with this value of the key."""
-        return put(self.design, self.setting, {self.key: value})
-
-    def __call__(self, value: Array) -> Array:
-        return lumped(*self.at(value))[0]
 
 
 def each_branch(
@@ -58,15 +43,7 @@ def each_branch(
     """The branches one after another: `key`, `parameter`, the responses, `multiplier`, `stable`, `folds`,
     `corners` and `ends` of each, see `dynamics.branches.Branch`. A calculation on the host."""
     where = f"{type(robot.motion).__name__}.branches"
-    known = {**describe(type(design)), **describe(type(setting))}.get(key)
-    if known is None or not known.differentiable or () not in known.shapes:
-        raise ValueError(f"{where}: {key!r} is not a parameter that is a number.")
-    if not start < stop:
-        raise ValueError(f"{where}: need start < stop, got {start} and {stop}.")
-    design, setting = as_arrays((design, setting))
-    line = Line(design, setting, key)
-    for end in (start, stop):
-        check(where, *line.at(end))
+    line = stretch(where, robot.rules, lump, (design, setting), key, start, stop)
     steps = whole_number("steps", steps, 12, 4, 10**5)
     seeds = whole_number("seeds", seeds, 9, 2, 10**4)
     counts = [i for i, o in enumerate(robot.observers) if isinstance(o, Count)]
@@ -91,7 +68,7 @@ def _cached_map(robot: Robot, unravel: Callable, steps: int) -> PeriodMap:
 
 
 def _from_rest(
-    robot: Robot, line: Line, value: float, steps: int, tolerance: float
+    robot: Robot, line: Stretch, value: float, steps: int, tolerance: float
 ) -> np.ndarray | None:
     """State [natural units] of the periodic motion that the simulation from rest settles to."""
     design, setting = as_arrays(line.at(value))
@@ -106,7 +83,7 @@ def _from_rest(
     return np.array([float(response.state[n] / units[n]) for n in robot.motion.names])
 
 
-def _in_si(robot: Robot, line: Line, branch: Branch) -> PyTree:
+def _in_si(robot: Robot, line: Stretch, branch: Branch) -> PyTree:
     def sizes(value: Array) -> list[Real]:
         given = line.at(value)
         units, period = robot.motion.units(*given), robot.motion.period(*given)

@@ -19,6 +19,7 @@ from diffmicro.dynamics.branches import AnyBranch
 from diffmicro.dynamics.orbits import SETTLE, Search
 from diffmicro.dynamics.periodic import Periodic
 from diffmicro.hybrid.check import checked, complete
+from diffmicro.hybrid.drive import segments_rule
 from diffmicro.hybrid.motion import Motion, MotionError, unwritten
 from diffmicro.hybrid.observers import Drift, Observer
 from diffmicro.hybrid.steady import STEPS, TOLERANCE, Robot, begin, settle, traced
@@ -49,6 +50,7 @@ def device(
     motion = motion() if isinstance(motion, type) else motion
     names, observers = tuple(responses), tuple(responses.values())
     complete(motion)
+    rules = (*rules, *map(segments_rule, motion.segmented))
     _check_starts(name, motion, Setting)
     robot = Robot(motion, names, observers, rules, _response_class(name, motion, responses))
     known = (name, robot, Design, Setting)
@@ -94,13 +96,15 @@ def _respond(name: str, robot: Robot, Design: type, Setting: type) -> Callable:
         """The periodic motion that the robot settles to from `start`, or else as its Setting gets it going.
 
         `steps`: fewest per period. `multiple`: period in drive periods that is tried first. `near`: `start` is
-        close to the motion. `window`: periods over which a motion that does not settle is averaged. `tolerance`:
-        of steps [natural units]. `throw`: raise an error when there is no result, where values are known.
+        close to the motion. `window`: periods over which a motion that does not settle is averaged, 0: not
+        at all. `tolerance`: of steps [natural units]. `throw`: raise an error when there is no result, where
+        values are known.
         """
         check_point(f"{name}.respond", robot.rules, design, setting)
         checked(robot.motion, Design, Setting)
         _check_start(f"{name}.respond", robot, start)
         steps = whole_number("steps", steps, STEPS, 4, 10**5)
+        window = whole_number("window", window, 200, 0, 10**5)
         design, setting, start = as_arrays((design, setting, start))
         numerics = (jnp.asarray(tolerance, float), jnp.asarray(multiple, jnp.int32), near)
         response = settle(
@@ -126,7 +130,7 @@ def _simulate(name: str, robot: Robot, Design: type, Setting: type) -> Callable:
         check_point(f"{name}.simulate", robot.rules, design, setting)
         checked(robot.motion, Design, Setting)
         _check_start(f"{name}.simulate", robot, start)
-        whole_number("periods", periods, 1, 1, 10**4)
+        periods = whole_number("periods", periods, 1, 1, 10**4)
         steps = whole_number("steps", steps, 200, 4, 10**5)
         design, setting, start = as_arrays((design, setting, start))
         return traced(robot.motion, design, setting, start, periods=periods, steps=steps)

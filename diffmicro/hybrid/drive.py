@@ -1,12 +1,14 @@
 """Drives over one period of time: harmonic, or linear on segments (square, sawtooth, steps, samples).
 
 A drive is a pure number under its name; `accelerations` multiplies it by what it drives. A segmented drive is
-passed to the engine as it is, so that a switch is met exactly and its instant has a derivative.
+passed to the engine as it is, so that a switch is met exactly and its instant has a derivative. Its segments have
+to fill the period in their order (`segments_rule`).
 """
 
 import abc
 import dataclasses
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 import jax.numpy as jnp
 from jax import Array
@@ -17,6 +19,7 @@ from diffmicro.dynamics import series
 from diffmicro.dynamics.system import Drive, Schedule
 from diffmicro.hybrid.parts import Named, Number, number
 from diffmicro.parameters import Fields
+from diffmicro.rules import Rule
 
 Segment = tuple[Real, Real, Real]
 """End [shares of the period], value at the start, value at the end."""
@@ -36,11 +39,13 @@ class Harmonic(Named):
 
 @dataclasses.dataclass(frozen=True)
 class Segmented(Named, abc.ABC):
-    """A drive that is linear on segments."""
+    """A drive that is linear on segments. remedy: what keeps their ends in order, for the message."""
+
+    remedy: ClassVar[str] = "Change its segments."
 
     @abc.abstractmethod
     def segments(self, design: Fields, setting: Fields) -> Sequence[Segment]:
-        """The segments of one period in their order; the last one ends at 1."""
+        """The segments of one period in their order; no end lies before the one ahead of it, the last is 1."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +54,8 @@ class Square(Segmented):
 
     rise: share of the period that a switch takes, from its nominal instant on [-].
     """
+
+    remedy: ClassVar[str] = "Keep its rise at most duty, and duty + rise at most 1."
 
     low: Number = -1.0
     high: Number = 1.0
@@ -70,6 +77,8 @@ class Square(Segmented):
 class Sawtooth(Segmented):
     """From `low` up to `high` in the share `rise` of the period, and back in the rest of it."""
 
+    remedy: ClassVar[str] = "Keep its rise from 0 to 1."
+
     rise: Number = 0.5
     low: Number = -1.0
     high: Number = 1.0
@@ -84,6 +93,8 @@ class Sawtooth(Segmented):
 class Steps(Segmented):
     """Constant levels: ((end, level), ...), as shares of the period, the last one to 1."""
 
+    remedy: ClassVar[str] = "Order its levels by their ends, the last one at 1."
+
     levels: Callable[..., Sequence[tuple[Real, Real]]] | None = None
 
     def segments(self, design: Fields, setting: Fields) -> Sequence[Segment]:
@@ -96,16 +107,42 @@ class Steps(Segmented):
 class Samples(Segmented):
     """Equally spaced values over a period, joined by lines. Each is a segment of its own: some dozens at most."""
 
+    remedy: ClassVar[str] = "Give it one value at least."
+
     values: tuple[float, ...] = (0.0, 1.0)
 
     def segments(self, design: Fields, setting: Fields) -> Sequence[Segment]:
         """From each value to the next, from the last to the first."""
         count = len(self.values)
-        following = (*self.values[1:], self.values[0])
+        following = (*self.values[1:], *self.values[:1])
         return [
             ((k + 1) / count, a, b)
             for k, (a, b) in enumerate(zip(self.values, following, strict=True))
         ]
+
+
+def segments_rule(drive: Segmented) -> Rule:
+    """What a segmented drive keeps: ends that do not fall, from 0 to 1, the last one 1, all but for a rounding.
+
+    A segment of no length, at which the drive jumps, is allowed.
+    """
+
+    def ends(design: Fields, setting: Fields) -> list[Real]:
+        return [end for end, *_ in drive.segments(design, setting)]
+
+    def kept(design: Fields, setting: Fields) -> Array:
+        of = jnp.stack([jnp.zeros(()), *(jnp.asarray(end, float) for end in ends(design, setting))])
+        rounding = 8 * jnp.finfo(of.dtype).eps
+        return jnp.all(of[1:] >= of[:-1] - rounding) & (jnp.abs(of[-1] - 1) <= rounding)
+
+    def message(design: Fields, setting: Fields) -> str:
+        given = ", ".join(f"{float(end):g}" for end in ends(design, setting)) or "nowhere"
+        return (
+            f"the segments of the drive {drive.name!r} end at {given}, as shares of the period; each end has to "
+            f"be at least the one before it, from 0 to 1, and the last one 1. {drive.remedy}"
+        )
+
+    return Rule(kept, message)
 
 
 def schedule(

@@ -11,7 +11,7 @@ from diffmicro.dynamics.periodic import Guard, Periodic
 from diffmicro.dynamics.system import HybridSystem, State
 from diffmicro.hybrid.motion import Motion
 from diffmicro.hybrid.parts import Coulomb, Impact
-from diffmicro.hybrid.steady import Robot, lumped
+from diffmicro.hybrid.steady import Robot, lump, lumped
 from diffmicro.parameters import Fields, as_arrays, whole_number
 
 
@@ -38,9 +38,8 @@ class _States(eqx.Module):
         units = self.motion.units(design, setting)
         return jnp.stack([jnp.asarray(units[n], float) for n in self.motion.names])
 
-    def natural(self, design: Fields, setting: Fields, state: Mapping[str, Real] | None) -> Array:
-        """z of a state; of the start of the device without one."""
-        state = self.motion.start(design, setting) if state is None else state
+    def natural(self, design: Fields, setting: Fields, state: Mapping[str, Real]) -> Array:
+        """z of a state."""
         values = jnp.stack([jnp.asarray(state[n], float) for n in self.motion.names])
         return values / self._units(design, setting)
 
@@ -63,14 +62,10 @@ def periodic(robot: Robot, design: Fields, setting: Fields, steps: int | None = 
     return Periodic(
         system=_Systems(motion, lumped(design, setting)[1]),
         state=states,
-        lump=_lump,
+        lump=lump,
         natural=states.natural,
         physical=states.physical,
         guards=tuple(guards),
         modes=tuple(motion.Mode._fields),
         steps=whole_number("steps", steps, 12, 4, 10**5),
     )
-
-
-def _lump(design: Fields, setting: Fields) -> Array:
-    return lumped(design, setting)[0]

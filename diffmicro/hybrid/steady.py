@@ -2,7 +2,7 @@
 
 Times are counted in periods and coordinates in their scales, so no tolerance depends on units. Lanes whose numbers
 are not allowed run on the defaults and are blanked. Where a motion does not settle, the first response of `drift`
-is a mean over a window, with its spread, and has no derivative.
+is a mean over a window, with its spread, and has no derivative; a robot without one has no result there.
 """
 
 from collections.abc import Callable, Mapping
@@ -53,9 +53,11 @@ class Robot(NamedTuple):
 
 
 class Observed(NamedTuple):
-    """Auxiliary output of one pass, in natural units and over all its periods. Where nothing drifts,
-    `displacement` is the
-    time that passed: not zero, so that a motion that rings down is not taken for one at rest."""
+    """Auxiliary output of one pass, in natural units and over all its periods.
+
+    Where nothing drifts, `displacement` is the time that passed: not zero, so that a motion that rings down is not
+    taken for one at rest. It is no response.
+    """
 
     displacement: Array
     stick: Array
@@ -83,7 +85,8 @@ def period_map(
         seen = []
         if look:
             seen = [ended.record.stick, ended.record.margin, *ended.record.seen]
-        return jnp.stack(ended.state[: motion.repeating]) * whole, jnp.stack([first, *seen])
+        repeated = jnp.stack(ended.state[: motion.repeating])
+        return repeated * whole, jnp.stack([first * whole, *seen])
 
     return mapped
 
@@ -93,6 +96,11 @@ def lumped(
 ) -> tuple[Array, Callable[[Array], tuple[Fields, Fields]]]:
     """All numbers of design and setting as one vector, and the way back."""
     return ravel_pytree((design, setting))
+
+
+def lump(design: Fields, setting: Fields) -> Array:
+    """All numbers of design and setting as one vector."""
+    return lumped(design, setting)[0]
 
 
 def begin(robot: Robot, design: Fields, setting: Fields) -> dict[str, Real]:
@@ -150,7 +158,7 @@ def settle(
     mean = orbit.observed[0] / orbit.periods
     known, spread = jnp.where(orbit.accepted, mean, jnp.nan), jnp.zeros_like(mean)
     state = orbit.state
-    if window and near is not True:
+    if window and near is not True and robot.drift is not None:
         erratic = ~(orbit.accepted | near)
         average = _averaged(mapped, parameters, tolerance, orbit, window, erratic)
         known = jnp.where(erratic, average.mean, known)
@@ -160,7 +168,7 @@ def settle(
     displacement = substitute(jax.lax.stop_gradient(known), mean)
     numbers = _in_si(robot, orbit, displacement, spread, (design, setting))
     shown = jnp.where(allowed, 1.0, jnp.nan)
-    outcome = jnp.where(allowed, _outcome(orbit, displacement), code(RESULTS.out_of_range))
+    outcome = jnp.where(allowed, _outcome(orbit, known), code(RESULTS.out_of_range))
     settled = orbit.accepted & allowed
     return robot.Response(
         **{key: value * shown for key, value in numbers.items()},
@@ -207,11 +215,11 @@ def _in_si(
     return numbers
 
 
-def _outcome(orbit: Orbit, displacement: Array) -> Array:
-    """Result code of a motion: periodic and of what kind, erratic, or not known."""
+def _outcome(orbit: Orbit, known: Array) -> Array:
+    """Result code of a motion: periodic and of what kind, erratic where a mean is known, or no result."""
     rests = _observed(orbit).stick >= orbit.periods * (1 - 1e-6)
     periodic = jnp.where(rests, code(RESULTS.stalled), code(RESULTS.successful))
-    other = jnp.where(jnp.isfinite(displacement), code(RESULTS.erratic), code(RESULTS.no_orbit))
+    other = jnp.where(jnp.isfinite(known), code(RESULTS.erratic), code(RESULTS.no_orbit))
     return jnp.where(orbit.accepted, periodic, other)
 
 

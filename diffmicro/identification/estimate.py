@@ -128,11 +128,14 @@ def _question(
         )
     for key, (low, high) in ranges.items():
         _check_free(device, data, key, low, high)
-    if data.ways.any() and not device.carries:
-        raise DataError(
-            f"The data name a direction (sweep), but {device.name} starts from no state, so none can be carried. "
-            "Leave the column out (ignore)."
-        )
+    if data.ways.any():
+        try:
+            device.check_carries("identify", numerics.get("method"))
+        except ValueError as problem:
+            raise DataError(
+                f"{problem} The data name a direction (sweep), in which a state is carried: leave that column out "
+                "(ignore)."
+            ) from None
     model = Model(device, data, tuple(ranges), design, setting, **numerics)
     box = box_of(ranges)
     own = _own(model)

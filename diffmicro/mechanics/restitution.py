@@ -76,16 +76,6 @@ def rebound(damping_ratio: Real) -> Array:
     return jnp.exp(-2.0 * exponent)
 
 
-def restitution_matrix(
-    mode_shape: Float[Array, "feet modes"], dominant: int, foot: int, alpha: Real
-) -> Float[Array, "feet feet"]:
-    """R of eq. 28 for any contact foot: velocities of all points after the impact from those before."""
-    shape = mode_shape[:, dominant]
-    column = (alpha - 1.0) * shape / shape[foot]
-    picks = jnp.arange(shape.shape[0]) == foot
-    return jnp.eye(shape.shape[0]) + jnp.where(picks[None, :], column[:, None], 0.0)
-
-
 def delassus(mode_shape: Float[Array, "feet modes"], mass: Real) -> Float[Array, "feet feet"]:
     """D = Phi Phi^T / eta^2 [1/kg]: velocities of the feet from impulses on the feet; mass: eta^2."""
     return mode_shape @ mode_shape.T / mass

@@ -4,7 +4,7 @@ For a root z* of condition(z, inputs) = 0 the implicit function theorem gives
 
     dz = -(d condition / dz)^-1 (d condition / d inputs) d inputs.
 
-The rule differentiates the root by itself again (`_rules.known`), so that forward, reverse and higher
+The rule differentiates the root by itself again (`autodiff.rules.known`), so that forward, reverse and higher
 derivatives are right (a single Newton correction at the root has a wrong second derivative).
 """
 

@@ -13,7 +13,6 @@ from matplotlib.patches import Polygon, Rectangle
 from matplotlib.projections.polar import PolarAxes
 
 from diffmicro.devices import legs
-from diffmicro.devices.legs.feet import HEXAPOD_SHAPES
 from diffmicro.plot.stage import BLUE, GREEN, GROUND, INK, ORANGE, PALE, pace
 from diffmicro.plot.states import settled
 
@@ -30,16 +29,6 @@ def circular(
     axes.plot(angle, 1e6 * height[shown], color=FOOT, linewidth=0.4, label=label)
     axes.set_title(label, fontsize=9)
     axes.tick_params(labelsize=7)
-
-
-def feet_heights(design: legs.Design, setting: legs.Setting, path: legs.Trajectory) -> np.ndarray:
-    """Heights (times, feet) of all feet; the first is the one that bounces."""
-    shape = HEXAPOD_SHAPES if design.mode_shape is None else design.mode_shape
-    shape = np.asarray(shape, float)
-    modal = np.asarray(path.displacement)
-    if shape.shape[1] != modal.shape[1]:
-        shape = np.ones((1, modal.shape[1]))
-    return float(setting.gap) + modal @ (shape / shape[:1]).T
 
 
 def animation(

@@ -7,8 +7,6 @@ from jax.typing import ArrayLike
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 from diffmicro._types import Real
 from diffmicro.devices import tumbler
@@ -89,27 +87,6 @@ def draw_adhesion(axes: Axes, path: Trajectory, color: str = ADHESION) -> None:
     axes.step(path.time, 1e6 * path.adhesion, where="post", color=color, linewidth=1.2)
     axes.set_xlabel("time [s]")
     axes.set_ylabel("adhesion [uN]")
-
-
-def draw_body(axes: Axes3D, design: tumbler.Design, roll: float = 0.0, height: float = 0.0) -> None:
-    """The body in space, on 3-D axes."""
-    corners = 1e3 * section(design, roll, 0.0, height)
-    half = 5e2 * float(design.width)
-    near, far = (
-        np.stack([np.full(len(corners), side), corners[:, 0], corners[:, 1]], axis=1)
-        for side in (-half, half)
-    )
-    ahead = np.roll(np.arange(len(corners)), -1)
-    sides = [np.stack([near[i], near[j], far[j], far[i]]) for i, j in enumerate(ahead)]
-    faces = Poly3DCollection([near, far, *sides], facecolor=BODY, edgecolor=HULL, linewidths=0.4)
-    axes.add_collection3d(faces)
-    reach = max(half, float(np.abs(corners).max()))
-    for limits in (axes.set_xlim, axes.set_ylim):
-        limits(-reach, reach)
-    axes.set_zlim(corners[:, 1].min(), corners[:, 1].min() + 2 * reach)
-    axes.set_xlabel("across [mm]", fontsize=7)
-    axes.set_ylabel("along [mm]", fontsize=7)
-    axes.tick_params(labelsize=6)
 
 
 def at_times(path: Trajectory, times: np.ndarray) -> Trajectory:

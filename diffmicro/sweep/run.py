@@ -115,6 +115,8 @@ def job_of(
 ) -> Job:
     """What `sweep` calculates with these arguments, with what they leave out."""
     device = as_device(device)
+    if carry != "none":
+        device.check_carries(f"sweep: carry = {carry}", numerics.get("method"))
     wanted = tuple(responses or device.usual_responses)
     of = tuple(of or (next(iter(device.responses)),) if wrt else ())
     return Job(

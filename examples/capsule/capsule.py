@@ -13,7 +13,7 @@ mass does to it exceeds dry friction. With r = x1 - x2 and the force between the
 | P, Omega | `force`, 2 pi `frequency` | N, Hz |
 | mu | `friction` | - |
 
-Source: Liu, Wiercigroch, Pavlovskaia, Yu 2013 for the equations; the sizes, of millimetres, are ours.
+Source: Liu, Wiercigroch, Pavlovskaia, Yu 2013 for the equations; the sizes, of millimeters, are ours.
 `RIGID` has a rigid stop with restitution for the spring k2. Left out: tilting, the ground's elasticity.
 """
 

@@ -118,6 +118,10 @@ def test_bad_sweeps(run, tmp_path, arguments, told):
     "words, told",
     [
         (["gripper", "force=0:1e-6:2", "--carry", "up"], "wrmma, tumbler, legs"),
+        (
+            ["tumbler", "incline=0:0.1:2", "method=implicit", "--carry", "up"],
+            "no state to start from by the method implicit; take event",
+        ),
         (["gripper", "beam_radius=1e-3:2e-3:3"], "a range is for single numbers"),
         (["gripper", "force=0:1e-6:2", "beam_radius=1e-3,2e-3"], "it needs 4"),
         (["gripper", "force=0:1e-6:2", "method=event"], "gripper has no method"),

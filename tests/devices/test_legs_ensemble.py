@@ -48,7 +48,7 @@ def test_starts_and_deviation():
 
 
 def test_bad_input_is_named():
-    with pytest.raises(ValueError, match="restitution"):
+    with pytest.raises(ValueError, match=r"^legs\.ensemble: .*restitution"):
         ensemble(
             legs.published_design(), legs.published_setting(restitution=2.0), jnp.zeros((1, 6))
         )

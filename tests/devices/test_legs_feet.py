@@ -1,11 +1,9 @@
-"""Several feet at once, other feet of a design, and figures."""
+"""Several feet at once."""
 
 import jax.numpy as jnp
 import numpy as np
 
-from diffmicro.devices import legs
-from diffmicro.devices.legs.feet import HEXAPOD_SHAPES, Robot, simulate_feet
-from diffmicro.plot.legs import feet_heights
+from diffmicro.devices.legs.feet import Robot, simulate_feet
 
 
 def test_quadruped_on_all_feet_loses_energy_and_stays_above_the_ground():
@@ -32,13 +30,3 @@ def test_in_the_air_the_feet_follow_the_exact_response():
     )  # fmt: skip
     exact = 1.0 + np.asarray(modal) @ np.asarray(robot.mode_shape).T
     np.testing.assert_allclose(path.height, exact, rtol=0, atol=1e-15)
-
-
-def test_other_feet_move_by_the_mode_shapes():
-    design, setting = legs.published_design(), legs.published_setting(gap=1.0)
-    path = legs.simulate(design, setting, steps=40)
-    feet = feet_heights(design, setting, path)
-    np.testing.assert_allclose(feet[:, 0], path.height, rtol=0, atol=1e-14)
-    shape = np.array(HEXAPOD_SHAPES)
-    third = 1.0 + np.asarray(path.displacement) @ shape[2]
-    np.testing.assert_allclose(feet[:, 2], third, rtol=1e-12)

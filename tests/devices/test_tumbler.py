@@ -339,6 +339,11 @@ def test_unknown_words_are_refused():
         tumbler.respond(*case(), extra=("speed_of_light",))
 
 
+def test_a_start_that_the_implicit_method_would_ignore_is_refused():
+    with pytest.raises(ValueError, match="start belongs to the event method"):
+        tumbler.respond(*case(), method="implicit", start=np.zeros(5))
+
+
 def test_hull_of_a_design():
     outline = outline_of(tumbler.published_design(outline="spiked_ends", thickness=400e-6))
     assert int(outline.count) == 8

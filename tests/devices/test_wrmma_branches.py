@@ -92,13 +92,20 @@ def test_a_parameter_of_the_design_can_be_followed():
     np.testing.assert_allclose(branch.velocity[at], float(response.velocity), rtol=1e-6)
 
 
-@pytest.mark.parametrize("key", ["mass_ration", "waveform", "demagnetisation"])
+@pytest.mark.parametrize("key", ["mass_ration", "waveform", "demagnetisation", "start_periods"])
 def test_unknown_parameters_are_errors(key):
     with pytest.raises(ValueError, match="not a parameter that is a number"):
         branches(DESIGN, SETTING, key, 1.0, 2.0)
 
 
+def test_a_parameter_without_a_value_is_an_error():
+    with pytest.raises(ValueError, match="clamp_voltage has no value of its own here"):
+        branches(DESIGN, SETTING, "clamp_voltage", 1.0, 2.0)
+
+
 def test_values_out_of_range_are_errors():
+    with pytest.raises(ValueError, match="rest_gap = .* has to be below device_length"):
+        branches(DESIGN, SETTING, "rest_gap", 10e-6, 10.0)
     with pytest.raises(ValueError, match="above 0"):
         branches(DESIGN, SETTING, "frequency_ratio", -1.0, 2.0)
     with pytest.raises(ValueError, match="start < stop"):

@@ -245,3 +245,9 @@ def _last_period(motion, steps=1000):
 
 def _with(motion, **fields):
     return type(motion)(**{**vars(motion), **fields})
+
+
+@pytest.mark.parametrize("ignored", [dict(multiple=2), dict(near=True)])
+def test_what_the_scheme_would_ignore_is_refused(ignored):
+    with pytest.raises(ValueError, match="multiple and near belong to the event method"):
+        wrmma.respond(wrmma.Design(), wrmma.Setting(), method="moreau", **ignored)

@@ -1,6 +1,7 @@
 """A branch in SI units, and as the table that `diffmicro branches` writes."""
 
 import numpy as np
+import pytest
 
 from diffmicro._device import hooked
 from diffmicro.command.branching import branches_table
@@ -34,3 +35,12 @@ def test_a_branch_is_written_in_si_units(monkeypatch):
     np.testing.assert_allclose(table.columns["multiplier"], [np.sqrt(0.5), 1.2])
     assert list(table.columns["kind"]) == ["bound", "grazing"]
     assert list(table.columns["stable"]) == [True, False]
+
+
+@pytest.mark.parametrize("key", ["frequenzy", "start", "start_periods"])
+def test_what_is_no_number_is_refused_with_those_that_are(key):
+    from examples.capsule.capsule import CAPSULE
+
+    each = hooked(CAPSULE.branches)(CAPSULE.Design(), CAPSULE.Setting(), key, 50.0, 60.0)
+    with pytest.raises(ValueError, match=f"'{key}' is not a parameter .*; take one of"):
+        next(each)

@@ -186,7 +186,9 @@ def test_questions_that_are_none(free, told):
 def test_it_is_public_and_says_what_it_is_asked():
     assert diffmicro.identify is identify
     columns = {"sliding_velocity": [1e-3, 2e-3], "friction_ratio": [0.1, 0.2], "sweep": ["up"] * 2}
-    with pytest.raises(DataError, match="tribometer starts from no state"):
+    with pytest.raises(
+        DataError, match="tribometer takes no state to start from. .* leave that column"
+    ):
         identify("tribometer", columns, FREE, setting=SETTING)
     with pytest.raises(DataError, match="'cauchy' is none of"):
         identify("tribometer", columns, FREE, loss="cauchy")  # pyright: ignore[reportArgumentType]

@@ -213,3 +213,15 @@ def test_a_million_points_are_columns():
     tracemalloc.stop()
     assert sum(len(chunk.rows) for chunk in work.chunks) == 10**6
     assert most < 120 * 10**6  # bytes
+
+
+@pytest.mark.parametrize(
+    "device, axes, method, told",
+    [
+        ("gripper", {"force": [0.0, 1e-6]}, {}, "gripper takes no state to start from"),
+        ("tumbler", {"incline": [0.0, 0.1]}, {"method": "implicit"}, "by the method implicit"),
+    ],
+)
+def test_a_state_that_would_be_ignored_is_not_carried(device, axes, method, told):
+    with pytest.raises(ValueError, match=f"sweep: carry = up: .*{told}"):
+        next(sweep(device, axes, carry="up", **method))

@@ -155,7 +155,7 @@ def respond(
 
 @eqx.filter_jit
 def _respond(design, setting, tolerance, segments: Steps, *, extra: tuple[str, ...]) -> Response:
-    allowed = legal(RULES, design, setting)
+    allowed = legal(RULES, design, setting) & segments.legal
     tame = spare(design), spare(setting)
     design, setting = where_legal(allowed, (design, setting), tame)
     model = lump(design, setting)

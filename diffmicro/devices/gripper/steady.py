@@ -1,4 +1,4 @@
-"""The steady state as a map over a period, and what one pass over it observes."""
+"""The equilibrium under the setting's force, and what belongs to it: units, gaps, how it ended."""
 
 import jax
 import jax.numpy as jnp

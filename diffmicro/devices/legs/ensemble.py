@@ -46,7 +46,7 @@ def ensemble(
 
     The flights under way at both ends of the window count as one. `steps`, `tolerance`: see `legs.respond`.
     """
-    check_point("legs_ensemble.ensemble", RULES, design, setting)
+    check_point("legs.ensemble", RULES, design, setting)
     steps = whole_number("steps", steps, STEPS, 10, MOST_STEPS)
     design, setting = as_arrays((design, setting))
     return _ensemble(design, setting, jnp.asarray(starts), jnp.asarray(tolerance), steps=steps)

@@ -124,7 +124,7 @@ def respond(
 def _respond(
     design: Design, setting: Setting, tolerance: Array, steps: Steps, *, extra: tuple[str, ...]
 ) -> Response:
-    allowed = legal(RULES, design, setting)
+    allowed = legal(RULES, design, setting) & steps.legal
     tame = spare(design), spare(setting, **HARMLESS)
     design, setting = where_legal(allowed, (design, setting), tame)
     contacts = statics(design, setting)

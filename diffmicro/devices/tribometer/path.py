@@ -95,15 +95,15 @@ def _pressed(ratio: Scalar, drag: Scalar, velocity: Scalar, phase: Array) -> Pat
     turns = jnp.floor(into / (2 * jnp.pi))
     into = into - 2 * jnp.pi * turns
 
-    def travelled(time: Array) -> Array:
+    def traveled(time: Array) -> Array:
         time = jnp.minimum(time, duration)
         return slope * time**2 / 2 + time * first + jnp.cos(start + time) - slope
 
     slips = into < duration
     speed = jnp.where(slips, slope * into + first - jnp.sin(start + into), 0.0)
-    whole = travelled(duration)
+    whole = traveled(duration)
     extra = velocity - held
-    displacement = travelled(into) + turns * whole - travelled(jnp.pi - start) + extra * phase
+    displacement = traveled(into) + turns * whole - traveled(jnp.pi - start) + extra * phase
     load = 1 - ratio * jnp.cos(phase)
     friction = jnp.where(slips, load, drag)
     return Path(displacement, speed + extra, load, friction, 1.0 * ~slips)

@@ -91,7 +91,7 @@ STEPS = 8
 """Fewest steps of the event method per turn of the field; `tolerance` makes them shorter."""
 
 
-METHODS = (Method("event", steps=STEPS), Method("implicit", steps=0, scheme=True))
+METHODS = (Method("event", steps=STEPS), Method("implicit", steps=0, scheme=True, carries=False))
 
 
 TURNS_OVER = 0.02
@@ -125,8 +125,8 @@ def respond(
 
     `steps`: per turn of the field; of the event method the fewest, 8; of the implicit one all of them, by
     default as many as its swing about the field needs.
-    `start`: a `Response.state`. `window`: half turns after which a motion that is not periodic is averaged.
-    `tolerance`: of the event method's steps, in natural units.
+    `start`: a `Response.state`, for the event method. `window`: half turns after which a motion that is not
+    periodic is averaged. `tolerance`: of the event method's steps, in natural units.
     `extra`: of `ON_REQUEST`. `throw`: raise an error when there is no result, where values are known.
 
     Derivatives are those of the motion with `event`. With `implicit` they are derivatives of the discretization at
@@ -137,6 +137,11 @@ def respond(
     check_requests("tumbler.respond", extra, ON_REQUEST)
     design, setting, start = as_arrays((design, setting, start))
     if method == "implicit":
+        if start is not None:
+            raise ValueError(
+                "tumbler.respond: start belongs to the event method; method='implicit' begins at rest. Leave out "
+                "one of the two."
+            )
         if steps is None:
             steps = implicit.usual_steps(design, setting)
         steps = whole_number("steps", steps, steps, 4, 10**7)

@@ -6,26 +6,24 @@ no simulation from rest leads to and no branch found connects with is not found,
 longer periods.
 """
 
-import dataclasses
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
-from jax.flatten_util import ravel_pytree
 
 from diffmicro.devices.wrmma.design import Design, Setting
-from diffmicro.devices.wrmma.lumped import drive_period, lump
+from diffmicro.devices.wrmma.lumped import motion_of, numbers, units
 from diffmicro.devices.wrmma.response import respond
+from diffmicro.devices.wrmma.rules import RULES
 from diffmicro.devices.wrmma.steady import Observed, period_map
 from diffmicro.dynamics.branches import STRIDE, Branch, End, Family, Stride, each_from_rest
 from diffmicro.dynamics.fixed_point import PeriodMap
 from diffmicro.dynamics.orbits import Search
-from diffmicro.parameters import Value, as_arrays, check, whole_number
+from diffmicro.dynamics.stretch import Stretch, stretch
+from diffmicro.parameters import Value, whole_number
 from diffmicro.results import word
 
 
@@ -49,29 +47,6 @@ class WrmmaBranch(NamedTuple):
     folds: np.ndarray
     corners: np.ndarray
     ends: tuple[End, End]
-
-
-class _Devices(eqx.Module):
-    """Designs and settings that differ in one field."""
-
-    design: Design
-    setting: Setting
-    key: str = eqx.field(static=True)
-
-    def at(self, value: Array | float) -> tuple[Design, Setting]:
-        if self.key in _names(self.design):
-            return dataclasses.replace(self.design, **{self.key: value}), self.setting
-        return self.design, dataclasses.replace(self.setting, **{self.key: value})
-
-    def __call__(self, value: Array) -> Array:
-        return ravel_pytree(lump(*self.at(value)))[0]
-
-    def speed_unit(self, value: Array) -> Array:
-        design, setting = self.at(value)
-        return jnp.asarray(design.rest_gap / drive_period(design, setting))
-
-    def gap_unit(self, value: Array) -> Array:
-        return jnp.asarray(self.at(value)[0].rest_gap)
 
 
 def branches(
@@ -103,28 +78,21 @@ def each_branch(
     `steps`, `tolerance`: see `wrmma.respond`; `watch`: see `dynamics.branches.follow`. A calculation on
     the host, not for transformations.
     """
-    _check_key(design, setting, key)
-    if not start < stop:
-        raise ValueError(f"wrmma.branches: need start < stop, got {start} and {stop}.")
-    design, setting = as_arrays((design, setting))
-    devices = _Devices(design, setting, key)
-    for end in (start, stop):
-        check("wrmma.branches", *devices.at(end))
+    line = stretch("wrmma.branches", RULES, numbers, (design, setting), key, start, stop)
     steps = whole_number("steps", steps, 12, 4, 10**5)
     seeds = whole_number("seeds", seeds, 9, 2, 10**4)
-    _, unravel = ravel_pytree(lump(design, setting))
     family = Family(
-        _cached_map(unravel, steps),
-        devices,
+        _cached_map(motion_of(*line.at(start)), steps),
+        line,
         count=Observed._fields.index("impacts"),
         tolerance=jnp.asarray(tolerance, float),
     )
 
     def from_rest(value: float) -> np.ndarray | None:
-        return _from_rest(devices, value, steps, tolerance)
+        return _from_rest(line, value, steps, tolerance)
 
     for branch in each_from_rest(family, from_rest, start, stop, seeds, stride, watch):
-        yield _in_si(devices, branch)
+        yield _in_si(line, branch)
 
 
 @lru_cache(maxsize=8)
@@ -133,9 +101,9 @@ def _cached_map(unravel: Callable, steps: int) -> PeriodMap:
     return period_map(unravel, steps)
 
 
-def _from_rest(devices: _Devices, value: float, steps: int, tolerance: float) -> np.ndarray | None:
+def _from_rest(line: Stretch, value: float, steps: int, tolerance: float) -> np.ndarray | None:
     """State [natural units] of the periodic motion that the simulation from rest settles to."""
-    design, setting = devices.at(value)
+    design, setting = line.at(value)
     response = respond(
         design,
         setting,
@@ -147,23 +115,16 @@ def _from_rest(devices: _Devices, value: float, steps: int, tolerance: float) ->
     )
     if word(response.result) not in ("ok", "stalled"):
         return None
-    speed = float(devices.speed_unit(jnp.asarray(value)))
     state = response.state
-    return np.array(
-        [
-            float(state.gap) / float(devices.gap_unit(jnp.asarray(value))),
-            float(state.gap_rate) / speed,
-            float(state.body_speed) / speed,
-        ]
-    )
+    own = np.asarray(units(*line.at(jnp.asarray(value))))
+    return np.array([float(state.gap), float(state.gap_rate), float(state.body_speed)]) / own
 
 
-def _in_si(devices: _Devices, branch: Branch) -> WrmmaBranch:
-    values = jnp.asarray(branch.parameter)
-    speed, gap = jax.vmap(lambda p: (devices.speed_unit(p), devices.gap_unit(p)))(values)
+def _in_si(line: Stretch, branch: Branch) -> WrmmaBranch:
+    gap, speed, _ = jax.vmap(lambda value: units(*line.at(value)))(jnp.asarray(branch.parameter)).T
     seen = Observed(*branch.observed.T)
     return WrmmaBranch(
-        key=devices.key,
+        key=line.key,
         parameter=branch.parameter,
         velocity=branch.displacement * np.asarray(speed),
         min_gap=np.asarray(seen.min_gap * gap),
@@ -174,18 +135,3 @@ def _in_si(devices: _Devices, branch: Branch) -> WrmmaBranch:
         corners=branch.corners,
         ends=branch.ends,
     )
-
-
-def _names(tree: Design | Setting) -> list[str]:
-    return [field.name for field in dataclasses.fields(tree)]
-
-
-def _check_key(design: Design, setting: Setting, key: str) -> None:
-    numbers = [
-        n for t in (design, setting) for n in _names(t) if not isinstance(getattr(t, n), str | None)
-    ]
-    if key not in numbers:
-        raise ValueError(
-            f"wrmma.branches: {key!r} is not a parameter that is a number; take one of "
-            f"{', '.join(numbers)}."
-        )

@@ -1,13 +1,19 @@
-"""From the design to the lumped numbers that the motion depends on."""
+"""From the design to the lumped numbers that the motion depends on, and the units that they count in."""
+
+from collections.abc import Callable
 
 import jax.numpy as jnp
 from jax import Array
+from jax.flatten_util import ravel_pytree
 
 from diffmicro._types import Real
 from diffmicro.constants import EPSILON_0
 from diffmicro.devices.wrmma.design import Design, Setting
 from diffmicro.devices.wrmma.motion import WrmmaMotion
+from diffmicro.devices.wrmma.rules import RULES
 from diffmicro.mechanics.magnetics import force_unit, normalized_force, prism_demagnetization
+from diffmicro.parameters import as_arrays
+from diffmicro.rules import legal, where_legal
 
 
 def masses(design: Design) -> tuple[Array | float, Array | float]:
@@ -21,6 +27,12 @@ def masses(design: Design) -> tuple[Array | float, Array | float]:
 def drive_period(design: Design, setting: Setting) -> Array | float:
     """Period of the drive [s]."""
     return 1.0 / (setting.frequency_ratio * design.tethered_frequency)
+
+
+def units(design: Design, setting: Setting) -> Array:
+    """Natural units of the state: gap, its rate, the body's speed [SI]."""
+    speed = design.rest_gap / drive_period(design, setting)
+    return jnp.stack([jnp.asarray(design.rest_gap), speed, speed])
 
 
 def rest_force(design: Design, setting: Setting) -> Real:
@@ -85,6 +97,22 @@ def lump(design: Design, setting: Setting) -> WrmmaMotion:
         sinusoidal=setting.waveform == "sine",
         constant=setting.magnetic_force == "constant",
     )
+
+
+def numbers(design: Design, setting: Setting) -> Array:
+    """What the motion depends on, as one vector."""
+    return ravel_pytree(lump(design, setting))[0]
+
+
+def motion_of(design: Design, setting: Setting) -> Callable[[Array], WrmmaMotion]:
+    """The way back from such a vector to the motion, which has the words of this setting."""
+    return ravel_pytree(lump(design, setting))[1]
+
+
+def legal_numbers(design: Design, setting: Setting) -> Array:
+    """`numbers`; bad lanes get harmless ones, so that they end."""
+    harmless = numbers(*as_arrays((Design(), Setting())))
+    return where_legal(legal(RULES, design, setting), numbers(design, setting), harmless)
 
 
 def _demagnetization(design: Design) -> Array:

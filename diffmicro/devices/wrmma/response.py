@@ -6,21 +6,20 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.flatten_util import ravel_pytree
 
 from diffmicro._device import Method, method_named
 from diffmicro.autodiff.rules import substitute
 from diffmicro.devices.wrmma import scheme
 from diffmicro.devices.wrmma.design import Design, Setting
-from diffmicro.devices.wrmma.lumped import drive_period, eta, lump
+from diffmicro.devices.wrmma.lumped import eta, legal_numbers, motion_of, units
 from diffmicro.devices.wrmma.rules import RULES
-from diffmicro.devices.wrmma.start import begin, numbers, units
+from diffmicro.devices.wrmma.start import begin
 from diffmicro.devices.wrmma.steady import MotionState, Observed, period_map
 from diffmicro.dynamics import moreau
 from diffmicro.dynamics.fixed_point import Orbit
 from diffmicro.dynamics.orbits import SETTLE, Search, find_orbit, unstable
 from diffmicro.dynamics.window import WindowMean, share, window_mean
-from diffmicro.parameters import as_arrays, output, whole_number
+from diffmicro.parameters import as_arrays, is_traced, output, whole_number
 from diffmicro.reasons import reason_code
 from diffmicro.results import RESULTS, code, finite_if_ok, from_code, raise_failure
 from diffmicro.rules import check_point, legal
@@ -100,7 +99,7 @@ def respond(
     """The steady motion that the robot settles to from `start`, or else as `setting.start` gets it going.
 
     `steps`: fewest steps per period, 12 for the event method; time steps per period, 1000, for Moreau's.
-    `multiple`: period of the motion in drive periods that is tried first.
+    `multiple`: period of the motion in drive periods that is tried first, by the event method.
     `near`: `start` is close to the motion; Newton's method alone goes on from there.
     `window`: periods over which a motion that is not periodic is averaged; 0: its velocity is NaN.
     `tolerance`: of the event method's steps, in units of the rest gap.
@@ -111,7 +110,13 @@ def respond(
     """
     check_point("wrmma.respond", RULES, design, setting)
     usual = method_named("wrmma.respond", METHODS, method).steps or 0
+    if method == "moreau" and (near is not False or is_traced(multiple) or multiple != 1):
+        raise ValueError(
+            "wrmma.respond: multiple and near belong to the event method; method='moreau' simulates until the "
+            "motion repeats. Leave them out, or the method."
+        )
     steps = whole_number("steps", steps, usual, 4, 10**5)
+    window = whole_number("window", window, 200, 0, 10**5)
     design, setting, start = as_arrays((design, setting, start))
     response = _respond(
         design,
@@ -145,8 +150,7 @@ def _respond(
     window: int,
 ) -> Response:
     allowed = legal(RULES, design, setting)
-    parameters = numbers(design, setting)
-    _, unravel = ravel_pytree(lump(design, setting))
+    parameters, unravel = legal_numbers(design, setting), motion_of(design, setting)
     tolerance = tolerance.astype(parameters.dtype)
     start = begin(design, setting) if start is None else start
     scaled = jnp.stack([start.gap, start.gap_rate, start.body_speed])
@@ -179,7 +183,7 @@ def _in_units(
     average: WindowMean | None,
 ) -> Response:
     """What was found, in SI units; a mean over a window where the motion is not periodic, NaN where nothing is."""
-    speed_unit = design.rest_gap / drive_period(design, setting)
+    gap_unit, speed_unit, _ = own = units(design, setting)
     observed = Observed(*orbit.observed)
     periods = orbit.periods
     settled = orbit.accepted
@@ -196,12 +200,11 @@ def _in_units(
 
     numbers = jnp.where(settled & allowed, 1.0, jnp.nan)
     shown = jnp.where(allowed, 1.0, jnp.nan)
-    gap_state = state * units(design, setting)
     return Response(
         velocity=displacement * speed_unit * shown,
         velocity_spread=spread * speed_unit * shown,
         # Parts that touch are apart by a rounding of either sign.
-        min_gap=jnp.maximum(observed.min_gap, 0.0) * design.rest_gap * numbers,
+        min_gap=jnp.maximum(observed.min_gap, 0.0) * gap_unit * numbers,
         impacts=observed.impacts / periods * numbers,
         stick_fraction=share(observed.stick_time, periods) * numbers,
         peak_body_speed=observed.peak_speed * speed_unit * numbers,
@@ -213,7 +216,7 @@ def _in_units(
         ),
         residual=orbit.residual,
         margin=observed.margin * numbers,
-        state=MotionState(*gap_state),
+        state=MotionState(*(state * own)),
     )
 
 

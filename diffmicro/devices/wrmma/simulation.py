@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from diffmicro.devices.wrmma.design import Design, Setting
-from diffmicro.devices.wrmma.lumped import drive_period, lump
+from diffmicro.devices.wrmma.lumped import drive_period, lump, units
 from diffmicro.devices.wrmma.motion import State
 from diffmicro.devices.wrmma.rules import RULES
 from diffmicro.devices.wrmma.steady import MotionState
@@ -53,11 +53,11 @@ def simulate(
 def _simulate(design, setting, start, *, periods: int, steps: int) -> Trajectory:
     system = lump(design, setting)
     period = drive_period(design, setting)
-    length, speed = design.rest_gap, design.rest_gap / period
+    length, speed, _ = own = units(design, setting)
     origin = jnp.zeros(3, system.stiffness.dtype).at[0].set(1.0)
     if start is not None:
         origin = jnp.stack([start.gap, start.gap_rate, start.body_speed])
-        origin = origin / jnp.stack([length, speed, speed])
+        origin = origin / own
     at = State(origin[0], origin[1], origin[2], jnp.zeros_like(origin[0]))
     numerics = Numerics(steps=steps)
     _, path = trace(system, at, periods, numerics, advances=periods * (steps + ROOM_FOR_EVENTS))

@@ -3,31 +3,15 @@
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.flatten_util import ravel_pytree
 
 from diffmicro.devices.wrmma.design import STARTS, Design, Setting
-from diffmicro.devices.wrmma.lumped import drive_period, lump
-from diffmicro.devices.wrmma.rules import RULES
+from diffmicro.devices.wrmma.lumped import legal_numbers, motion_of, units
 from diffmicro.devices.wrmma.steady import MotionState, period_map
 from diffmicro.dynamics.starts import approached
 from diffmicro.parameters import as_arrays
-from diffmicro.rules import legal, where_legal
 
 STEPS, TOLERANCE = 12, 1e-9
 """Of the event method on the way."""
-
-
-def units(design: Design, setting: Setting) -> Array:
-    """Natural units of the state: gap, its rate, the body's speed [SI]."""
-    speed = design.rest_gap / drive_period(design, setting)
-    return jnp.stack([jnp.asarray(design.rest_gap), speed, speed])
-
-
-def numbers(design: Design, setting: Setting) -> Array:
-    """What the motion depends on, as one vector. Bad lanes get harmless numbers, so that they end."""
-    found, _ = ravel_pytree(lump(design, setting))
-    harmless, _ = ravel_pytree(lump(*as_arrays((Design(), Setting()))))
-    return where_legal(legal(RULES, design, setting), found, harmless)
 
 
 def begin(design: Design, setting: Setting) -> MotionState:
@@ -38,13 +22,12 @@ def begin(design: Design, setting: Setting) -> MotionState:
     if setting.start == "rest":
         return rest
     approach = STARTS[setting.start]
-    _, unravel = ravel_pytree(lump(design, setting))
 
     def on_the_way(progress: Array) -> tuple[Array, Array]:
         way = approach.at(design, setting, progress)
-        return numbers(*way), units(*way)
+        return legal_numbers(*way), units(*way)
 
-    mapped = period_map(unravel, STEPS)
+    mapped = period_map(motion_of(design, setting), STEPS)
     state = jnp.stack([rest.gap, still, still])
     tolerance = jnp.asarray(TOLERANCE, state.dtype)
     return MotionState(*approached(mapped, on_the_way, state, setting.start_periods, tolerance))

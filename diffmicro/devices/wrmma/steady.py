@@ -47,6 +47,8 @@ def period_map(unravel: Callable[[Array], WrmmaMotion], steps: int) -> PeriodMap
         motion = run(unravel(parameters), start, periods, numerics, observe=look)
         whole = jnp.where(motion.periods >= periods, 1.0, jnp.nan)
         seen = [getattr(motion.record, name) for name in Observed._fields[1:]] if look else []
-        return jnp.stack(motion.state[:3]) * whole, jnp.stack([motion.state.position, *seen])
+        return jnp.stack(motion.state[:3]) * whole, jnp.stack(
+            [motion.state.position * whole, *seen]
+        )
 
     return mapped

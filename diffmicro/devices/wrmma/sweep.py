@@ -19,7 +19,7 @@ from jaxtyping import ArrayLike
 
 from diffmicro import _loops as loops
 from diffmicro.devices.wrmma.design import Design, Setting
-from diffmicro.devices.wrmma.lumped import drive_period, lump
+from diffmicro.devices.wrmma.lumped import lump, units
 from diffmicro.devices.wrmma.motion import State
 from diffmicro.devices.wrmma.scheme import periods_after
 from diffmicro.devices.wrmma.steady import MotionState
@@ -85,7 +85,7 @@ def _sweep(
         gap, rate, speed = before
         ratio, number = at
         there = eqx.tree_at(lambda s: s.frequency_ratio, setting, ratio)
-        motion, unit = lump(design, there), design.rest_gap / drive_period(design, there)
+        motion, unit = lump(design, there), units(design, there)[1]
         zero = jnp.zeros_like(motion.bound)
         start = State(gap + zero, rate / unit, speed / unit, zero)
 
