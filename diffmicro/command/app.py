@@ -32,7 +32,6 @@ from diffmicro.command.options import (
     note_cautions,
     reporting,
     start_program,
-    values_of,
     words_of,
 )
 
@@ -137,11 +136,12 @@ def evaluate(
     picturing.check(plot, points)
     if points is None:
         answer = evaluation.answer_point(request, given)
-        note_cautions(module, words.point(module, given))
+        point = words.point(module, given)
+        note_cautions(module, point)
         if json:
             print(output.json_line(answer))
         else:
-            for part in output.answer_tables(request, answer, given):
+            for part in output.answer_tables(request, answer, words.numbers(module, point)):
                 page.print(part)
         if plot is not None:
             picturing.draw(request, answer, given, plot)
@@ -158,7 +158,8 @@ def evaluate(
                 print(output.json_line(answer), flush=True)
                 continue
             page.print(f"\npoint {number}: {words_of(lines[number - 1])}")
-            for part in output.answer_tables(request, answer, values_of(lines[number - 1])):
+            at = evaluation.numbers_at(request, lines[number - 1])
+            for part in output.answer_tables(request, answer, at):
                 page.print(part)
             sys.stdout.flush()
     return Code.OK

@@ -169,6 +169,13 @@ def point(module: Device, given: Mapping[str, Value]) -> Point:
     return point
 
 
+def numbers(module: Device, point: Point) -> dict[str, float]:
+    """The parameters of a point that are single numbers, in SI."""
+    trees = {**vars(point.design), **vars(point.setting)}
+    found = {n: v for n, v in trees.items() if module.parameters[n].differentiable}
+    return {n: float(v) for n, v in found.items() if v is not None and not np.ndim(v)}
+
+
 def layout(module: Device, given: Mapping[str, Value]) -> tuple[Fields | None, dict[str, Value]]:
     """The layout of a drawing with the given values, and the words that are none of its fields.
 
