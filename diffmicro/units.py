@@ -155,3 +155,12 @@ def readable(value: float, unit: str, digits: int = 6) -> str:
     """`20 um` for 2e-5 m: what `in_si` understands, with so many digits."""
     shown = readable_unit(value, unit)
     return f"{value * shown.factor:.{digits}g} {shown.unit}".strip()
+
+
+def round_below(limit: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten that is not above a limit: the length of a scale bar.
+
+    A limit that is such a number but for rounding counts as that number.
+    """
+    power = 10.0 ** math.floor(math.log10(limit))
+    return next(k for k in (10, 5, 2, 1) if k * power <= limit * (1 + 1e-9)) * power

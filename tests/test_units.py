@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from diffmicro.units import UnitError, in_si
+from diffmicro.units import UnitError, in_si, round_below
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,12 @@ def test_another_dimension_or_no_unit(word, unit, message):
 def test_what_is_no_number(word):
     with pytest.raises(ValueError):
         in_si(word, "m")
+
+
+@pytest.mark.parametrize("power", range(-9, 7))
+@pytest.mark.parametrize("size", [1.0, 2.0, 5.0])
+def test_scale_bars_are_as_long_as_fits_whatever_the_rounding(size, power):
+    whole = size * 10.0**power
+    for limit in (whole, math.nextafter(whole, 0), math.nextafter(whole, math.inf), 1.9 * whole):
+        assert round_below(limit) == pytest.approx(whole, rel=1e-12)
+    assert round_below(0.99 * whole) < 0.99 * whole

@@ -6,7 +6,6 @@ the right of it. Dimensions that lean or turn, and those whose text is longer th
 a list on the right, with a line to it.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -20,7 +19,7 @@ from matplotlib.path import Path as Outline
 
 from diffmicro.parameters import Value
 from diffmicro.shapes import FRONT, PLAN, Angle, Geometry, Layer, Length, Plate, Turned
-from diffmicro.units import readable, readable_unit
+from diffmicro.units import readable, readable_unit, round_below
 
 SIZE = 6.4
 """Longer side of the larger view [inches]."""
@@ -170,9 +169,7 @@ def _stretched(scale: np.ndarray, size: np.ndarray, geometry: Geometry) -> np.nd
     height = size[1] * scale[1]
     if height >= FLAT or any(isinstance(b, Turned) for b in geometry.bodies):
         return scale
-    power = 10.0 ** math.floor(math.log10(FLAT / height))
-    factor = next(k for k in (1, 2, 5, 10) if k * power * height >= FLAT) * power
-    return scale * np.array([1.0, max(factor, 1.0)])
+    return scale * np.array([1.0, 1 / round_below(height / FLAT)])
 
 
 def _shapes(geometry: Geometry, view: str, chord: float) -> list[tuple]:
@@ -349,8 +346,7 @@ def _draw_notes(
 def _draw_bottom(axes: Axes, view: View, geometry: Geometry, width: float) -> None:
     """The scale bar, the layers beside it, and the notes."""
     whole = float(view.size[0] / view.scale[0])
-    power = 10.0 ** math.floor(math.log10(whole / 4))
-    length = next(k for k in (5, 2, 1) if k * power <= whole / 4) * power
+    length = round_below(whole / 4)
     y = MARGIN + 0.22 + 0.17 * len(geometry.notes)
     end = MARGIN + length * view.scale[0]
     axes.plot([MARGIN, end], [y, y], color="black", linewidth=2.2)
