@@ -27,6 +27,9 @@ SIZE = 6.4
 ROW, COLUMN, MARGIN, LETTER = 0.30, 0.32, 0.35, 0.068
 """Room of a row and of a column of dimensions, around everything, and of a letter [inches]."""
 
+HIGHEST = 100.0
+"""Of a sheet [inches]."""
+
 CHORD = 3e-4
 """Distance of drawn polygons from their arcs [inches]."""
 
@@ -77,6 +80,11 @@ def drawing(geometry: Geometry, title: str = "") -> Figure:
     right = max((len(note.text) for note in notes), default=0) * LETTER + 0.45
     low = max(low, bottom + 0.19 * len(notes) + 0.4)
     width = max(wide + right, LETTER * max(map(len, [title, *geometry.notes])) + 2 * MARGIN)
+    if low > HIGHEST:
+        raise ValueError(
+            f"{title}: seen from the front, it is {low / SIZE:.3g} times as high as it is long or wide, and no "
+            "sheet shows that. Look at its heights; a mask (.gds, .dxf) or a solid (.stl) can be written."
+        )
     figure = Figure(figsize=(width, low + 0.2), dpi=150)
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))

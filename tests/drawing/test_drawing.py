@@ -79,6 +79,23 @@ def test_any_allowed_dimensions_are_drawn_or_refused_with_a_message(name):
             assert name in str(said)
 
 
+@pytest.mark.parametrize(
+    "name, given, said",
+    [
+        ("stickslip", dict(radius=1e-14), "measures 20 fm"),
+        ("stickslip", dict(runner_width=1e6), "measures 1e\\+06 m|measures 1 Mm"),
+        ("tumbler", dict(length=250.0), "measures 250 m.*write 20um"),
+        ("legs", dict(**LEG, base_thickness=0.099), "no sheet shows that"),
+    ],
+)
+def test_sizes_that_no_file_holds_are_said(name, given, said, tmp_path):
+    known = device(name)
+    layout, rest = words.layout(known, {key: str(value) for key, value in given.items()})
+    with pytest.raises(ValueError, match=said):
+        draw(known, tmp_path / "a.png", words.point(known, rest).design, layout)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_scale_bar_as_long_as_its_room(tmp_path):
     """The body and its gap were 400 um but for rounding, and a quarter of that the length of no bar."""
     given = dict(device_length=400e-6, width=250e-6, height=40e-6, rest_gap=20e-6, mass_ratio=2.0)
