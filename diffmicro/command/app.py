@@ -277,6 +277,7 @@ def animate(
     from diffmicro.command import words
     from diffmicro.command.output import console
     from diffmicro.plot import film
+    from diffmicro.plot.states import NoMotion
 
     start_program(64)
     module = words.device(device)
@@ -287,6 +288,9 @@ def animate(
         raise words.BadInput(f"The folder {out.parent} does not exist.")
     try:
         film.animate(module, point.design, point.setting, out, frames)
+    except NoMotion as complaint:
+        console(stderr=True).print(f"diffmicro: {complaint}", soft_wrap=True)
+        return Code.NOT_CONVERGED
     except ValueError as complaint:
         raise words.BadInput(str(complaint)) from None
     console(stderr=True).print(f"The motion of {device} to {out}", soft_wrap=True)

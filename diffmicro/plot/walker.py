@@ -17,6 +17,7 @@ from matplotlib.patches import Polygon, Rectangle
 from diffmicro.devices.legs.walker import WALKER
 from diffmicro.parameters import Value
 from diffmicro.plot.stage import BLUE, GREEN, GROUND, INK, ORANGE, pace, scale_bar
+from diffmicro.plot.states import NoMotion
 from diffmicro.units import round_below
 
 BEFORE, SHOWN = 24, 4
@@ -35,7 +36,7 @@ class Gait:
         period = 1 / float(setting.frequency)
         columns = {name: np.asarray(column) for name, column in path._asdict().items()}
         if not np.isfinite(columns["fore"][-1]):
-            raise ValueError(
+            raise NoMotion(
                 f"{WALKER.name}: the gait has too many contacts to follow it over {BEFORE + SHOWN} periods; "
                 "there is nothing to draw."
             )

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections import namedtuple
+from functools import partial
 from io import BytesIO
 
 import numpy as np
@@ -16,13 +17,16 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from PIL import Image, ImageSequence
 
+from diffmicro.command import words
+from diffmicro.command.app import run
 from diffmicro.devices import device, gripper, legs, wrmma
 from diffmicro.devices.legs.walker import WALKER
 from diffmicro.plot import gripper as gripper_plot
 from diffmicro.plot import legs as legs_plot
 from diffmicro.plot import walker as walker_plot
 from diffmicro.plot.film import animate
-from diffmicro.plot.states import animation
+from diffmicro.plot.states import animation, moving
+from tests.sweep.toy import TOY
 
 
 @pytest.fixture
@@ -89,6 +93,25 @@ def test_mp4_without_its_package_names_it(toy, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     with pytest.raises(ValueError, match=r"diffmicro\[animate\]"):
         animate(toy, None, None, tmp_path / "toy.mp4")
+
+
+def test_a_motion_without_values_is_no_film(toy, tmp_path, monkeypatch, capsys):
+    """Of drive 6 the toy knows no motion; its path is NaN there."""
+    path = namedtuple("Path", ["time", "place"])(np.linspace(0, 1, 5), np.full(5, np.nan))
+
+    def animated(design, setting, frames):
+        moving(lost, path, design, setting)
+        raise AssertionError("drawn")
+
+    hooks = {"simulate": lambda design, setting: path, "carries": False, "quick": {}, "lone": {}}
+    lost = dataclasses.replace(TOY, **hooks, respond=partial(TOY.respond, window=0))
+    for shown in (dataclasses.replace(lost, animation=animated), lost):
+        monkeypatch.setattr(words, "device", lambda name, shown=shown: shown)
+        for drive, why in ((6, "no_orbit. No periodic motion"), (1, "cannot be followed")):
+            out = tmp_path / "toy.gif"
+            assert run(["animate", "toy", f"drive={drive}", "--out", str(out)]) == 3
+            assert f"toy: {why}" in (said := capsys.readouterr().err) or why in said
+            assert "There is nothing to draw" in said and not out.exists()
 
 
 Path = namedtuple("Path", ["time", "gap", "closed", "pair", "table"])
