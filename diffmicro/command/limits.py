@@ -37,6 +37,7 @@ def run_boundaries(
     point = words.point(module, given)
     note_cautions(module, point)
     key, between = _range(module, along)
+    words.check_varied(module, given, (key,))
     wrt = words.free_names(grad, module) or None
     try:
         found = boundaries(

@@ -102,8 +102,14 @@ def unit_of_response(module: Device, name: str) -> str:
 def free_names(text: str | None, module: Device) -> tuple[str, ...]:
     """Keys to differentiate by: those of numbers, not of words."""
     table = parameters(module)
-    found = names(text, table, "parameter")
+    found = names(text, module.keys, "parameter")
     for name in found:
+        if name in module.aliases:
+            alias = module.aliases[name]
+            raise BadInput(
+                f"{name} is no parameter of its own: it is {alias.of} times {alias.times}. Give {alias.of} here; "
+                f"values may be given by {name}=, also to a sweep."
+            )
         if table[name].words:
             raise BadInput(f"{name} takes words ({range_text(table[name])}): it has no derivative.")
         if table[name].whole:
@@ -169,6 +175,16 @@ def point(module: Device, given: Mapping[str, Value]) -> Point:
     return point
 
 
+def check_varied(module: Device, given: Mapping[str, Value], varied: Iterable[str]) -> None:
+    """`BadInput` for an alias with one value where what it is made with varies: its parameter would have many."""
+    for key in given.keys() & module.aliases.keys():
+        alias = module.aliases[key]
+        if alias.times in varied:
+            raise BadInput(
+                f"{key}={given[key]}: {key} is {alias.of} times {alias.times}, which varies here; give {alias.of}."
+            )
+
+
 def numbers(module: Device, point: Point) -> dict[str, float]:
     """The parameters of a point that are single numbers, in SI."""
     trees = {**vars(point.design), **vars(point.setting)}
@@ -223,9 +239,7 @@ def is_vector(module: Device, key: str) -> bool:
 
 def axis(module: Device, key: str, text: str) -> np.ndarray | list[Value]:
     """Values of one word of a sweep: `start:stop:count`, a list with commas, or a single value."""
-    if key in module.aliases:
-        raise BadInput(f"{key} takes one value; give several to {module.aliases[key].of}.")
-    known = _known(key, parameters(module))
+    known = _known(key, module.keys)
     if ":" in text:
         ends = text.split(":")
         if len(ends) != 3 or known.words:
@@ -285,7 +299,7 @@ def _built(module: Device, values: Mapping[str, Value]) -> tuple[Fields, Fields]
 
 def known(module: Device, key: str) -> Parameter:
     """What is known of a key of a device, also of an entry of a vector."""
-    return _known(key, parameters(module))
+    return _known(key, module.keys)
 
 
 def _known(key: str, table: Mapping[str, Parameter]) -> Parameter:
@@ -329,7 +343,7 @@ def _by_alias(module: Device, key: str, value: Value, given: Mapping[str, Value]
         raise BadInput(
             f"{key} and {alias.of} are given; {key} is {alias.of} times {alias.times}: give one."
         )
-    return one_number(parameters(module)[alias.times]._replace(name=key), value)
+    return one_number(module.keys[key], value)
 
 
 def cautions(module: Device, point: Point, keys: Iterable[str] = ()) -> list[str]:

@@ -181,6 +181,22 @@ def test_names_of_responses_and_gradients():
         words.free_names("waveform", wrmma)
 
 
+def test_an_alias_is_an_axis_but_no_parameter_to_differentiate_by():
+    np.testing.assert_array_equal(words.axis(wrmma, "frequency", "1kHz:3kHz:3"), [1e3, 2e3, 3e3])
+    with pytest.raises(BadInput, match="it is frequency_ratio times tethered_frequency. Give freq"):
+        words.free_names("frequency", wrmma)
+    known = words.known(wrmma, "frequency")
+    published = (
+        wrmma.published_setting().frequency_ratio * wrmma.published_design().tethered_frequency
+    )
+    assert (known.unit, known.low, known.open_low) == ("Hz", 0, True)
+    assert known.default == pytest.approx(published)
+    with pytest.raises(
+        BadInput, match="tethered_frequency, which varies here; give frequency_ratio"
+    ):
+        words.check_varied(wrmma, {"frequency": "2kHz"}, ["tethered_frequency"])
+
+
 def test_devices_by_name():
     assert words.device("wrmma") is wrmma
     with pytest.raises(BadInput, match="did you mean wrmma"):
