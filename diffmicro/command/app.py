@@ -341,6 +341,8 @@ def doctor(
 
         report()
     elif target not in TARGETS:
-        raise words.BadInput(f"--target: {target!r} is none of {', '.join(TARGETS)}.")
+        raise words.BadInput(
+            f"--target {target} is not known; it has to be one of {', '.join(TARGETS)}."
+        )
     else:
         gpu.report(target, devices or (), lanes, precision == 64)

@@ -64,7 +64,11 @@ def run_draw(
         print_narrow(page, device, process, point.design, layout)
     unused = [key for key in rest if key in describe(device.Setting) or key in words.NUMERICS]
     if unused:
-        page.print(Text(f"{', '.join(unused)}: no part of the drawing."))
+        page.print(
+            Text(
+                f"{', '.join(unused)} {'does' if len(unused) == 1 else 'do'} not change the drawing."
+            )
+        )
     texts = [
         f"{d.name} {readable(float(d.value()), 'rad' if isinstance(d, Angle) else 'm', 5)}"
         for d in shown.dimensions

@@ -120,5 +120,5 @@ def _ffmpeg() -> ModuleType:
         return import_module("imageio_ffmpeg")
     except ImportError:
         raise ValueError(
-            "MP4 needs the package imageio-ffmpeg: pip install 'diffmicro[animate]'. GIF and PNG do not."
+            "MP4 needs the package imageio-ffmpeg: pip install 'diffmicro[animate]'. GIF, HTML and PNG do not."
         ) from None
