@@ -266,7 +266,9 @@ def draw(
 @app.command(epilog=epilog("animate"))
 @reporting
 def animate(
-    device: Device,
+    subject: Annotated[
+        str, typer.Argument(metavar="DEVICE|RUN", help="Or an optimization's folder.")
+    ],
     out: Annotated[
         Path, typer.Option(help="A file .gif, .mp4, .html (a page with a slider) or .png.")
     ],
@@ -274,27 +276,10 @@ def animate(
     frames: Annotated[int, typer.Option(min=2, max=2000, help="Number of frames.")] = 80,
 ) -> int:
     """Show the device in motion: GIF, MP4, HTML with a slider, or a strip of frames as PNG."""
-    from diffmicro.command import words
-    from diffmicro.command.output import console
-    from diffmicro.plot import film
-    from diffmicro.plot.states import NoMotion
+    from diffmicro.command.animating import run_animate
 
     start_program(64)
-    module = words.device(device)
-    point = words.point(module, words.split(pairs or []))
-    if point.numerics:
-        raise words.BadInput(f"{', '.join(point.numerics)}: animate chooses its own numerics.")
-    if not out.parent.is_dir():
-        raise words.BadInput(f"The folder {out.parent} does not exist.")
-    try:
-        film.animate(module, point.design, point.setting, out, frames)
-    except NoMotion as complaint:
-        console(stderr=True).print(f"diffmicro: {complaint}", soft_wrap=True)
-        return Code.NOT_CONVERGED
-    except ValueError as complaint:
-        raise words.BadInput(str(complaint)) from None
-    console(stderr=True).print(f"The motion of {device} to {out}", soft_wrap=True)
-    return Code.OK
+    return run_animate(subject, pairs or [], out, frames)
 
 
 @app.command(epilog=epilog("explore"))

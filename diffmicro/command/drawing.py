@@ -9,7 +9,7 @@ from diffmicro.command import words
 from diffmicro.command.codes import Code
 from diffmicro.command.output import console
 from diffmicro.command.ruling import check_layers, print_narrow, process_of
-from diffmicro.command.runs import Kept, of_run
+from diffmicro.command.runs import fields_with, kept
 from diffmicro.command.words import BadInput
 from diffmicro.parameters import describe
 from diffmicro.units import in_si, readable
@@ -34,10 +34,10 @@ def run_draw(
     from diffmicro.process import process_from
     from diffmicro.shapes import Angle
 
-    run = of_run(Path(subject)) if Path(subject).is_dir() else Kept(subject)
+    run = kept(subject)
     device = words.device(run.device)
     layout, rest = words.layout(device, {**run.layout, **words.split(pairs)})
-    point = words.point(device, {**run.fields, **rest})
+    point = words.point(device, fields_with(run, device, rest))
     process = process_of(rules)
     if process is None and run.rules is not None and out.suffix.lower() in MASKS:
         process = process_from(run.rules)

@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 import errno
+import json
 import os
 import re
 import sys
@@ -17,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from PIL import Image, ImageSequence
 
+from diffmicro._device import Alias
 from diffmicro.command import words
 from diffmicro.command.app import run
 from diffmicro.devices import device, gripper, legs, wrmma
@@ -112,6 +114,27 @@ def test_a_motion_without_values_is_no_film(toy, tmp_path, monkeypatch, capsys):
             assert run(["animate", "toy", f"drive={drive}", "--out", str(out)]) == 3
             assert f"toy: {why}" in (said := capsys.readouterr().err) or why in said
             assert "There is nothing to draw" in said and not out.exists()
+
+
+def test_the_result_of_an_optimization_moves(toy, tmp_path, monkeypatch):
+    """Its values, and words in their place: also another name of one of them."""
+    shown = []
+
+    def animated(design, setting, frames):
+        shown.append((design.length, setting.drive))
+        return toy.animation(design, setting, frames)
+
+    aliases = {"pace": Alias("drive", "length", "of the drive")}
+    found = dataclasses.replace(TOY, animation=animated, aliases=aliases)
+    monkeypatch.setattr(words, "device", lambda name: found)
+    best = {"design": {"length": 2.0}, "setting": {"drive": 0.7}}
+    config = {"about": {"points": [{"device": "toy"}]}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    result = {"optimized": best, "constraints": {}}
+    (tmp_path / "result.json").write_text(json.dumps(result))
+    for pairs, point in (([], (2.0, 0.7)), (["pace=1"], (2.0, 0.5))):
+        assert run(["animate", str(tmp_path), *pairs, "--out", str(tmp_path / "a.gif")]) == 0
+        assert shown[-1] == point
 
 
 Path = namedtuple("Path", ["time", "gap", "closed", "pair", "table"])
