@@ -6,6 +6,8 @@ import errno
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 from collections import namedtuple
 from functools import partial
@@ -89,6 +91,35 @@ def test_a_full_disk_leaves_the_file_that_was_there(toy, tmp_path, monkeypatch, 
         animate(toy, None, None, path, frames=3)
     assert caught.value.filename == str(path)
     assert path.read_bytes() == b"before" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="needs the program ffmpeg")
+@pytest.mark.filterwarnings("error")
+def test_an_mp4_has_the_size_of_its_frames_and_no_warning(toy, tmp_path, monkeypatch):
+    class Package:
+        get_ffmpeg_exe = staticmethod(lambda: shutil.which("ffmpeg"))
+
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", Package)
+    path = animate(toy, None, None, tmp_path / "toy.mp4", frames=5)
+    assert list(tmp_path.iterdir()) == [path]
+    command = [
+        "ffmpeg",
+        "-i",
+        str(path),
+        "-f",
+        "rawvideo",
+        "-pix_fmt",
+        "rgb24",
+        "-loglevel",
+        "error",
+        "-",
+    ]
+    frames = subprocess.run(command, capture_output=True, check=True).stdout
+    assert len(frames) == 5 * 100 * 50 * 3
+    monkeypatch.setattr(Package, "get_ffmpeg_exe", staticmethod(lambda: "false"))
+    with pytest.raises(ValueError, match="ffmpeg wrote no film"):
+        animate(toy, None, None, tmp_path / "other.mp4", frames=5)
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_mp4_without_its_package_names_it(toy, tmp_path, monkeypatch):
