@@ -15,6 +15,7 @@ The contract of `respond(design, setting, *, throw=True, **numerics) -> Response
 """
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -67,6 +68,17 @@ class Alias(NamedTuple):
     meaning: str
 
 
+def _product(name: str, alias: Alias, of: Parameter, times: Parameter) -> Parameter:
+    """What is known of an alias: default and, where both are never negative, range are those of the product."""
+    found = times._replace(name=name, meaning=alias.meaning, default=None, open_low=False)
+    if isinstance(of.default, float) and isinstance(times.default, float):
+        found = found._replace(default=of.default * times.default)
+    if of.low < 0 or times.low < 0:
+        return found._replace(low=-math.inf, high=math.inf)
+    open_low = (of.open_low or of.low > 0) and (times.open_low or times.low > 0)
+    return found._replace(low=of.low * times.low, high=of.high * times.high, open_low=open_low)
+
+
 def nothing_against(
     response: Fields, design: Fields, setting: Fields, of: str, method: str
 ) -> Array:
@@ -111,7 +123,8 @@ class Device(Generic[DesignT, SettingT, ResponseT]):
     process: how parts deviate from the drawing where nothing else is said, see `Tolerance`.
     drive: names of the parameters that an operator turns: amplitude, frequency, load.
     shown_at: a parameter's value at which the device is seen at work, where it rests at the published one.
-    aliases: other names that people may give a parameter by, see `Alias`; for words of the command line.
+    aliases: other names that people may give a parameter by, see `Alias`; for words of the command line and keys
+    of sweeps.
     quick: numerics of a search that is cheap in batches and fails where it is not sure; repeated without them.
     lone: numerics that are soonest done for one point, compiling included; of `share` see `recheck.ByResolution`.
     hasty: whether one point is soonest done by a program that was compiled without optimization; not where the
@@ -182,6 +195,15 @@ class Device(Generic[DesignT, SettingT, ResponseT]):
     def parameters(self) -> dict[str, Parameter]:
         """All fields of Design and Setting by name."""
         return {**describe(self.Design), **describe(self.Setting)}
+
+    @property
+    def keys(self) -> dict[str, Parameter]:
+        """What takes a value by its name: all fields of Design and Setting, and aliases, in the unit of theirs."""
+        known = self.parameters
+        return known | {
+            name: _product(name, alias, known[alias.of], known[alias.times])
+            for name, alias in self.aliases.items()
+        }
 
     @property
     def responses(self) -> dict[str, Parameter]:

@@ -338,9 +338,10 @@ def _inside(value: Array | np.ndarray, known: Parameter, lib: ModuleType) -> Arr
 
 def _complaint(where: str, tree: Fields, known: Parameter, value: Value) -> str:
     unit = f" {known.unit}" if known.unit not in ("", "-") else ""
+    ends = unit if any(end and math.isfinite(end) for end in (known.low, known.high)) else ""
     return (
         f"{where}: {type(tree).__name__}.{known.name} = {value}{unit} is not allowed; "
-        f"it has to be {range_text(known)}. {known.meaning[:1].upper()}{known.meaning[1:]}; "
+        f"it has to be {range_text(known)}{ends}. {known.meaning[:1].upper()}{known.meaning[1:]}; "
         f"the default is {known.usual}."
     )
 

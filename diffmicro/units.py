@@ -2,7 +2,7 @@
 
 `in_si` turns such a word into the SI number of a field and refuses one of another dimension. A number without a
 unit is SI already. `readable` is the way back: a number in the unit that reads well.
-Left out: units that are no multiple of SI's (inch, gauss) and temperatures.
+Of units outside SI there are gauss and rpm, which laboratories have. Left out: inches, and temperatures.
 """
 
 import math
@@ -38,21 +38,27 @@ SYMBOLS = {
     "C": Unit(1.0, (0, 0, 1, 1)),
     "F": Unit(1.0, (-1, -2, 4, 2)),
     "T": Unit(1.0, (1, 0, -2, -1)),
+    "G": Unit(1e-4, (1, 0, -2, -1)),
+    "gauss": Unit(1e-4, (1, 0, -2, -1)),
+    "rpm": Unit(1 / 60, (0, 0, -1, 0)),
     "rad": Unit(1.0),
     "deg": Unit(math.pi / 180),
     "%": Unit(0.01),
     "-": Unit(1.0),
     "1": Unit(1.0),
 }
-"""Units by their symbols; an angle is a pure number."""
+"""Units by their symbols; an angle is a pure number, a turn a minute is 1/60 Hz."""
 
 PREFIXES = {"f": 1e-15, "p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "c": 1e-2, "k": 1e3}
-PREFIXES |= {"\u00b5": 1e-6, "\u03bc": 1e-6, "M": 1e6, "G": 1e9}
+PREFIXES |= {"\u00b5": 1e-6, "\u03bc": 1e-6, "M": 1e6, "G": 1e9, "T": 1e12}
 LADDER = (("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0), ("m", 1e-3), ("u", 1e-6), ("n", 1e-9))
 LADDER += (("p", 1e-12), ("f", 1e-15))
 """The prefixes that readable numbers have, the largest first."""
 
 WITHOUT_PREFIX = ("deg", "%", "-", "1", "rad")
+
+SHOWN_SI = ("m", "s", "A", "Hz", "N", "Pa", "V", "T", "kg", "rad")
+"""Units that SI numbers in messages have."""
 
 NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(1/.*?|[^\W\d].*?|%)?\s*")
 
@@ -67,6 +73,10 @@ def in_si(text: str, unit: str) -> float:
     What is no number, with or without a unit, is a plain ValueError.
     """
     found = NUMBER.fullmatch(text)
+    if not found and re.fullmatch(r"\s*[+-]?\d+,\d+\s*[^\W\d].*", text):
+        raise UnitError(
+            f"write a decimal point instead of the comma: {text.strip().replace(',', '.')}"
+        )
     if not found or found[2] is None:
         return float(text)
     given, wanted = parsed(found[2]), parsed(unit or "-")
@@ -104,6 +114,7 @@ def parsed(text: str) -> Unit:
 
 
 def _symbol(symbol: str, text: str) -> Unit:
+    symbol = symbol.replace("Gauss", "gauss")
     if symbol in SYMBOLS:
         return SYMBOLS[symbol]
     prefix, rest = symbol[:1], symbol[1:]
@@ -155,3 +166,23 @@ def readable(value: float, unit: str, digits: int = 6) -> str:
     """`20 um` for 2e-5 m: what `in_si` understands, with so many digits."""
     shown = readable_unit(value, unit)
     return f"{value * shown.factor:.{digits}g} {shown.unit}".strip()
+
+
+def in_readable_units(text: str) -> str:
+    """A text with its SI numbers in units that read well: `0.0004 m` becomes `400 um`."""
+
+    def shown(found: re.Match[str]) -> str:
+        return readable(float(found[1]), found[2]) if found[2] in SHOWN_SI else found[0]
+
+    return re.sub(
+        r"(?<![\w.+-])([+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?) ([A-Za-z]+)(?![\w/^])", shown, text
+    )
+
+
+def round_below(limit: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten that is not above a limit: the length of a scale bar.
+
+    A limit that is such a number but for rounding counts as that number.
+    """
+    power = 10.0 ** math.floor(math.log10(limit))
+    return next(k for k in (10, 5, 2, 1) if k * power <= limit * (1 + 1e-9)) * power

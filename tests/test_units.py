@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from diffmicro.units import UnitError, in_si
+from diffmicro.units import UnitError, in_readable_units, in_si, round_below
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,10 @@ from diffmicro.units import UnitError, in_si
         ("1pm/V", "m/V", 1e-12),
         ("9.81 m/s^2", "m/s^2", 9.81),
         ("1e3 m^-1 A", "A/m", 1e3),
+        ("50G", "T", 5e-3),
+        ("2kGauss", "T", 0.2),
+        ("3THz", "Hz", 3e12),
+        ("3krpm", "Hz", 50),
     ],
 )
 def test_words_in_si(word, unit, value):
@@ -46,6 +50,7 @@ def test_words_in_si(word, unit, value):
         ("20um", "-", "has to be a pure number"),
         ("5parsec", "m", "'parsec' is no unit"),
         ("5mdeg", "rad", "'mdeg' is no unit"),
+        ("0,015mm", "m", "decimal point instead of the comma: 0.015mm"),
         ("5m//s", "m/s", "no unit"),
         ("5m^99", "m", "no unit"),
     ],
@@ -59,3 +64,18 @@ def test_another_dimension_or_no_unit(word, unit, message):
 def test_what_is_no_number(word):
     with pytest.raises(ValueError):
         in_si(word, "m")
+
+
+def test_numbers_in_messages_read_well():
+    text = "gap = 0.0004 m is not above 0 m and below 1.5e-05 m, 3 m/s, 2 of 5 and x = -0.005 T"
+    shown = "gap = 400 um is not above 0 m and below 15 um, 3 m/s, 2 of 5 and x = -5 mT"
+    assert in_readable_units(text) == shown
+
+
+@pytest.mark.parametrize("power", range(-9, 7))
+@pytest.mark.parametrize("size", [1.0, 2.0, 5.0])
+def test_scale_bars_are_as_long_as_fits_whatever_the_rounding(size, power):
+    whole = size * 10.0**power
+    for limit in (whole, math.nextafter(whole, 0), math.nextafter(whole, math.inf), 1.9 * whole):
+        assert round_below(limit) == pytest.approx(whole, rel=1e-12)
+    assert round_below(0.99 * whole) < 0.99 * whole

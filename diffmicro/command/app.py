@@ -32,7 +32,6 @@ from diffmicro.command.options import (
     note_cautions,
     reporting,
     start_program,
-    values_of,
     words_of,
 )
 
@@ -137,11 +136,12 @@ def evaluate(
     picturing.check(plot, points)
     if points is None:
         answer = evaluation.answer_point(request, given)
-        note_cautions(module, words.point(module, given))
+        point = words.point(module, given)
+        note_cautions(module, point)
         if json:
             print(output.json_line(answer))
         else:
-            for part in output.answer_tables(request, answer, given):
+            for part in output.answer_tables(request, answer, words.numbers(module, point)):
                 page.print(part)
         if plot is not None:
             picturing.draw(request, answer, given, plot)
@@ -158,7 +158,8 @@ def evaluate(
                 print(output.json_line(answer), flush=True)
                 continue
             page.print(f"\npoint {number}: {words_of(lines[number - 1])}")
-            for part in output.answer_tables(request, answer, values_of(lines[number - 1])):
+            at = evaluation.numbers_at(request, lines[number - 1])
+            for part in output.answer_tables(request, answer, at):
                 page.print(part)
             sys.stdout.flush()
     return Code.OK
@@ -265,7 +266,9 @@ def draw(
 @app.command(epilog=epilog("animate"))
 @reporting
 def animate(
-    device: Device,
+    subject: Annotated[
+        str, typer.Argument(metavar="DEVICE|RUN", help="Or an optimization's folder.")
+    ],
     out: Annotated[
         Path, typer.Option(help="A file .gif, .mp4, .html (a page with a slider) or .png.")
     ],
@@ -273,23 +276,10 @@ def animate(
     frames: Annotated[int, typer.Option(min=2, max=2000, help="Number of frames.")] = 80,
 ) -> int:
     """Show the device in motion: GIF, MP4, HTML with a slider, or a strip of frames as PNG."""
-    from diffmicro.command import words
-    from diffmicro.command.output import console
-    from diffmicro.plot import film
+    from diffmicro.command.animating import run_animate
 
     start_program(64)
-    module = words.device(device)
-    point = words.point(module, words.split(pairs or []))
-    if point.numerics:
-        raise words.BadInput(f"{', '.join(point.numerics)}: animate chooses its own numerics.")
-    if not out.parent.is_dir():
-        raise words.BadInput(f"The folder {out.parent} does not exist.")
-    try:
-        film.animate(module, point.design, point.setting, out, frames)
-    except ValueError as complaint:
-        raise words.BadInput(str(complaint)) from None
-    console(stderr=True).print(f"The motion of {device} to {out}", soft_wrap=True)
-    return Code.OK
+    return run_animate(subject, pairs or [], out, frames)
 
 
 @app.command(epilog=epilog("explore"))
@@ -336,6 +326,8 @@ def doctor(
 
         report()
     elif target not in TARGETS:
-        raise words.BadInput(f"--target: {target!r} is none of {', '.join(TARGETS)}.")
+        raise words.BadInput(
+            f"--target {target} is not known; it has to be one of {', '.join(TARGETS)}."
+        )
     else:
         gpu.report(target, devices or (), lanes, precision == 64)

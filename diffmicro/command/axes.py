@@ -37,7 +37,14 @@ def grid_axes(
             fixed[key] = text
     if not axes:
         raise BadInput("No key has several values; try key=start:stop:count or key=a,b,c.")
+    for key in _dependent(module, fixed, axes):
+        axes[key] = words.axis(module, key, fixed.pop(key))
     return axes, fixed
+
+
+def _dependent(module: Device, fixed: Mapping[str, Value], axes: Mapping[str, Value]) -> list[str]:
+    """Aliases with one value, whose parameter is another one at each point, as what it is made with varies."""
+    return [key for key in fixed if key in module.aliases and module.aliases[key].times in axes]
 
 
 def check_points(
@@ -58,6 +65,13 @@ def check_points(
         chosen = {key: values[0] for key, values in ends.items()}
         chosen |= dict(zip(others, combination, strict=True))
         looked_at = [chosen, *(chosen | {key: end} for key in ends for end in ends[key][1:])]
+        for (
+            key,
+            alias,
+        ) in module.aliases.items():  # a quotient is largest and smallest where both are at ends
+            both = [name for name in (key, alias.times) if key in ends and name in ends]
+            corners = itertools.product(*(ends[name] for name in both))
+            looked_at += [chosen | dict(zip(both, corner, strict=True)) for corner in corners]
         for point in looked_at:
             row = {key: [value] for key, value in point.items()}
             ((design, setting),) = points_of(module, row, start.design, start.setting)
@@ -87,6 +101,8 @@ def boxes(
             found[key] = list(words.axis(module, key, fixed.pop(key)))
     if not found:
         raise BadInput("No key has values to draw from; try key=low:high or key=a,b,c.")
+    for key in _dependent(module, fixed, found):
+        found[key] = list(words.axis(module, key, fixed.pop(key)))
     return found, fixed
 
 

@@ -62,6 +62,7 @@ def run_branches(
     each_branch = _each_branch(module)
     check_files(out, plot)
     along, fixed = _range(module, given)
+    words.check_varied(module, fixed, (along.key,))
     for end in (along.low, along.high):
         start = words.point(module, fixed | {along.key: end})
     note_cautions(module, start, (along.key,))

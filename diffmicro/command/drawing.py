@@ -9,7 +9,7 @@ from diffmicro.command import words
 from diffmicro.command.codes import Code
 from diffmicro.command.output import console
 from diffmicro.command.ruling import check_layers, print_narrow, process_of
-from diffmicro.command.runs import Kept, of_run
+from diffmicro.command.runs import fields_with, kept
 from diffmicro.command.words import BadInput
 from diffmicro.parameters import describe
 from diffmicro.units import in_si, readable
@@ -34,10 +34,10 @@ def run_draw(
     from diffmicro.process import process_from
     from diffmicro.shapes import Angle
 
-    run = of_run(Path(subject)) if Path(subject).is_dir() else Kept(subject)
+    run = kept(subject)
     device = words.device(run.device)
     layout, rest = words.layout(device, {**run.layout, **words.split(pairs)})
-    point = words.point(device, {**run.fields, **rest})
+    point = words.point(device, fields_with(run, device, rest))
     process = process_of(rules)
     if process is None and run.rules is not None and out.suffix.lower() in MASKS:
         process = process_from(run.rules)
@@ -64,7 +64,11 @@ def run_draw(
         print_narrow(page, device, process, point.design, layout)
     unused = [key for key in rest if key in describe(device.Setting) or key in words.NUMERICS]
     if unused:
-        page.print(Text(f"{', '.join(unused)}: no part of the drawing."))
+        page.print(
+            Text(
+                f"{', '.join(unused)} {'does' if len(unused) == 1 else 'do'} not change the drawing."
+            )
+        )
     texts = [
         f"{d.name} {readable(float(d.value()), 'rad' if isinstance(d, Angle) else 'm', 5)}"
         for d in shown.dimensions

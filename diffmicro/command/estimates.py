@@ -41,7 +41,7 @@ def show(found: "Identified", after: "Next | None") -> None:
 def unit_of(device: Device, key: str) -> str:
     """SI unit of a parameter, an entry of one, or another name of one."""
     if key in device.aliases:
-        return device.parameters[device.aliases[key].times].unit
+        return device.keys[key].unit
     return words.unit_of_parameter(device, key)
 
 

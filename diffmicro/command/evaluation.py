@@ -13,7 +13,7 @@ from jaxtyping import PyTree
 
 from diffmicro._device import Device
 from diffmicro._json import JsonObject, plain
-from diffmicro.command.words import BadInput, Point, check_free, point, refusal
+from diffmicro.command.words import BadInput, Point, check_free, numbers, point, refusal
 from diffmicro.devices import is_own
 from diffmicro.parameters import Value
 from diffmicro.results import code, from_code, message, words
@@ -95,6 +95,16 @@ def answer_points(
         raise
     for number in range(done, len(given)):
         yield answers[number]
+
+
+def numbers_at(request: Request, given: Mapping[str, Value] | BadInput) -> dict[str, float]:
+    """The parameters of a point that are single numbers; none of a line that makes no point."""
+    try:
+        return (
+            {} if isinstance(given, BadInput) else numbers(request.device, _point(request, given))
+        )
+    except BadInput:
+        return {}
 
 
 def _point(request: Request, given: Mapping[str, Value]) -> Point:

@@ -37,6 +37,7 @@ def run_boundaries(
     point = words.point(module, given)
     note_cautions(module, point)
     key, between = _range(module, along)
+    words.check_varied(module, given, (key,))
     wrt = words.free_names(grad, module) or None
     try:
         found = boundaries(
@@ -54,7 +55,7 @@ def run_boundaries(
         return NOT_CONVERGED
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
-    values = _values(module, point)
+    values = words.numbers(module, point)
     if as_json:
         for boundary in found:
             print(json.dumps(boundary.plain(), allow_nan=False))
@@ -82,13 +83,6 @@ def _range(module: Device, text: str) -> tuple[str, tuple[float, float] | None]:
         raise BadInput(f"--along {text}: write key, or key=low:high.")
     low, high = (words.one_number(known, part) for part in parts)
     return key, (low, high)
-
-
-def _values(module: Device, point: words.Point) -> dict[str, float]:
-    """The parameters that are single numbers."""
-    trees = {**vars(point.design), **vars(point.setting)}
-    numbers = {n: v for n, v in trees.items() if module.parameters[n].differentiable}
-    return {n: float(v) for n, v in numbers.items() if v is not None and not getattr(v, "ndim", 0)}
 
 
 def boundary_tables(

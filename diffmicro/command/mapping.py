@@ -32,6 +32,7 @@ def run_map(
     module = words.device(device)
     check_files(out, plot)
     ranges, fixed = _ranges(module, given)
+    words.check_varied(module, fixed, ranges)
     first = words.point(module, fixed | {key: low for key, (low, _) in ranges.items()})
     words.point(module, fixed | {key: high for key, (_, high) in ranges.items()})
     note_cautions(module, first, ranges)

@@ -1,6 +1,7 @@
 """What the command line prints: tables for people, one JSON object a line for programs."""
 
 import json
+from collections.abc import Mapping
 
 import numpy as np
 from rich.console import Console, RenderableType
@@ -14,7 +15,7 @@ from diffmicro.devices import device, origins
 from diffmicro.parameters import Parameter, Value, describe, range_text
 from diffmicro.shapes import FRONT, PLAN
 from diffmicro.sweep.gradients import derivative_name, unit_per
-from diffmicro.units import Shown, in_si, readable_unit
+from diffmicro.units import Shown, readable_unit
 
 WIDE = 160
 """Columns where the output is no terminal and has no width of its own."""
@@ -130,9 +131,12 @@ def responses_table(module: Device) -> Table:
 
 
 def answer_tables(
-    request: Request, answer: Answer, given: dict[str, Value]
+    request: Request, answer: Answer, at: Mapping[str, float]
 ) -> list[RenderableType]:
-    """One point for people: responses, status, each gradient with its elasticity and verdict."""
+    """One point for people: responses, status, each gradient with its elasticity and verdict.
+
+    at: the parameters of the point that are single numbers, in SI.
+    """
     units = {name: _unit(known) for name, known in responses(request.device).items()}
     table = _titled("", "response", "value", "unit")
     for name, value in answer.response.items():
@@ -143,25 +147,25 @@ def answer_tables(
         Text(f"status: {answer.status}. {answer.message}".strip()),
     ]
     for of in answer.grad:
-        shown += _gradient_table(request, answer, of, given)
+        shown += _gradient_table(request, answer, of, at)
     return shown
 
 
 def _gradient_table(
-    request: Request, answer: Answer, of: str, given: dict[str, Value]
+    request: Request, answer: Answer, of: str, at: Mapping[str, float]
 ) -> list[RenderableType]:
     known = parameters(request.device)
     unit = _unit(responses(request.device)[of])
     table = _titled("", "gradient", "value", "unit", "elasticity", "verdict", "holds over")
     certificate = answer.certificate[of]
     for key, slope in answer.grad[of].items():
-        at, value = given.get(key, known[key].default), answer.response.get(of)
+        value = answer.response.get(of)
         entry = certificate["entries"][key]
         table.add_row(
             derivative_name(of, key),
             _number(slope),
             unit_per(unit, known[key].unit),
-            _elasticity(slope, _si(at, known[key]), value),
+            _elasticity(slope, at.get(key), value),
             entry["verdict"],
             "-" if entry["reach"] is None else f"{100 * entry['reach']:.2g} %",
         )
@@ -189,22 +193,10 @@ def _other_reasons(certificate: dict[str, Value]) -> list[Text]:
     return lines
 
 
-def _si(value: Value, known: Parameter) -> Value:
-    """A value as the command line has it, in SI where it is one number."""
-    try:
-        return in_si(value, known.unit) if isinstance(value, str) else value
-    except ValueError:  # a list, None, or a word
-        return None
-
-
-def _elasticity(slope: Value, at: Value, value: Value) -> str:
+def _elasticity(slope: Value, at: float | None, value: Value) -> str:
     """Percent of the response for one percent of the parameter: slope * parameter / response."""
-    if not all(isinstance(x, int | float) for x in (slope, value)) or not value:
-        return "-"
-    try:
-        return f"{slope * float(at) / value:.4g}"  # `at` may be a word of the command line
-    except (TypeError, ValueError):  # a vector, or None
-        return "-"
+    numbers = all(isinstance(x, int | float) for x in (slope, at, value))
+    return f"{slope * at / value:.4g}" if numbers and value else "-"
 
 
 def _titled(title: str, *columns: str) -> Table:

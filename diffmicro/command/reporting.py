@@ -37,7 +37,10 @@ def run_verify(file: Path, device: str | None, as_json: bool) -> int:
     from diffmicro.report import verify
 
     if not file.is_file():
-        raise BadInput(f"There is no file {file}.")
+        folder = f"{file} is a folder" if file.is_dir() else f"There is no file {file}"
+        raise BadInput(
+            f"{folder}; give the .json file that `diffmicro report RUN --out FILE.html` writes."
+        )
     try:
         whole, verdicts = verify(file, device)
     except ValueError as complaint:

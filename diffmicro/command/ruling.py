@@ -1,4 +1,4 @@
-"""What subcommands share about `--rules`: the file as a process, layers that do not fit, prices of rules."""
+"""What subcommands share about `--rules`: the file as a process, its layers, prices of rules."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,32 +33,33 @@ def process_of(path: Path | None) -> "Process | None":
 
 
 def check_layers(device: Device, process: "Process", layers: "tuple[Layer, ...]") -> None:
-    """A note about layers that only the rules or only the device has; `BadInput` where none is shared."""
+    """`BadInput` for rules of a layer that the device does not have; a note about layers without rules."""
     known = ", ".join(dict.fromkeys(layer.name for layer in layers))
     unknown = process.unknown(layers)
-    if len(unknown) == len(process.layers):
+    if unknown:
         raise BadInput(
             f"--rules: {device.name} has no layer {', '.join(unknown)}; its layers are {known}. Name the "
-            "layers of the rules so, or by their numbers."
-        )
-    page = console(stderr=True)
-    if unknown:
-        page.print(
-            Text(f"rules of {', '.join(unknown)}: {device.name} has no such layer, only {known}.")
+            "layers of the rules so, or by their numbers, and leave out those that this device does not have."
         )
     without = dict.fromkeys(process.without_rules(layers))
     if without:
-        page.print(Text(f"no rules for {', '.join(without)}."))
+        text = f"no rules for {', '.join(without)}: nothing is judged there, and no etch is made up for."
+        console(stderr=True).print(Text(text), soft_wrap=True)
 
 
 def layers_of(device: Device, design: Fields, layout: Fields | None) -> "tuple[Layer, ...]":
-    """The layers that features of a design lie in; `BadInput` for a device that names none."""
+    """The layers of a design's features and of its drawing; `BadInput` for a device that names none."""
+    from diffmicro.drawing import geometry
     from diffmicro.process import kinds
 
     try:
-        return tuple(feature.layer for feature in kinds(device, design, layout))
+        of_features = tuple(feature.layer for feature in kinds(device, design, layout))
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
+    try:
+        return (*of_features, *geometry(device, design, layout).layers)
+    except ValueError:  # features are formulas, also of a design that cannot be drawn
+        return of_features
 
 
 def check_drawn(device: Device, design: Fields, layout: Fields | None, process: "Process") -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from diffmicro._device import Device
 from diffmicro._json import Json
 from diffmicro.command.words import BadInput
 from diffmicro.parameters import Value
@@ -19,6 +20,17 @@ class Kept(NamedTuple):
     limits: tuple[str, ...] = ()
     layout: Mapping[str, Value] = {}
     rules: Mapping[str, Json] | None = None
+
+
+def kept(subject: str) -> Kept:
+    """What a command goes on from: the folder of an optimization, or a device at its published values."""
+    return of_run(Path(subject)) if Path(subject).is_dir() else Kept(subject)
+
+
+def fields_with(run: Kept, device: Device, given: Mapping[str, Value]) -> dict[str, Value]:
+    """The fields of a run with words in their place; an alias takes the place of the field that it gives."""
+    named = {device.aliases[key].of for key in given if key in device.aliases}
+    return {**{key: value for key, value in run.fields.items() if key not in named}, **given}
 
 
 def of_run(folder: Path) -> Kept:

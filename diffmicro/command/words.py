@@ -16,7 +16,7 @@ from jaxtyping import PyTree
 
 from diffmicro._device import Device
 from diffmicro.command.files import BadInput, from_files
-from diffmicro.devices import UnknownDevice
+from diffmicro.devices import OWN, UnknownDevice
 from diffmicro.devices import device as known_device
 from diffmicro.parameters import (
     Fields,
@@ -28,8 +28,9 @@ from diffmicro.parameters import (
     idle,
     put,
     range_text,
+    within,
 )
-from diffmicro.units import UnitError, in_si, last_alone_has_unit
+from diffmicro.units import UnitError, in_readable_units, in_si, last_alone_has_unit, readable_unit
 
 NUMERICS = ("method", "steps")
 """Words beside the fields of Design and Setting: how to calculate."""
@@ -102,8 +103,14 @@ def unit_of_response(module: Device, name: str) -> str:
 def free_names(text: str | None, module: Device) -> tuple[str, ...]:
     """Keys to differentiate by: those of numbers, not of words."""
     table = parameters(module)
-    found = names(text, table, "parameter")
+    found = names(text, module.keys, "parameter")
     for name in found:
+        if name in module.aliases:
+            alias = module.aliases[name]
+            raise BadInput(
+                f"{name} is no parameter of its own: it is {alias.of} times {alias.times}. Give {alias.of} here; "
+                f"values may be given by {name}=, also to a sweep."
+            )
         if table[name].words:
             raise BadInput(f"{name} takes words ({range_text(table[name])}): it has no derivative.")
         if table[name].whole:
@@ -158,15 +165,39 @@ def point(module: Device, given: Mapping[str, Value]) -> Point:
         elif key in module.aliases:
             named[key] = _by_alias(module, key, value, given)
         else:
-            (entries if "[" in key else values)[key] = _value(module, _known(key, table), value)
+            (entries if "[" in key else values)[key] = _value(
+                module, _known(module, key, table), value
+            )
     design, setting = _with_entries(module, *_built(module, values), entries)
     for key, value in named.items():
         alias = module.aliases[key]
         share = value / float(get(design, setting, alias.times))
         design, setting = put(design, setting, {alias.of: share})
-    point = Point(design, setting, numerics, notes)
-    check_ranges(module, point.design, point.setting)
-    return point
+    try:
+        check_ranges(module, design, setting)
+    except BadInput as complaint:
+        hint = _by_name(module, given, str(complaint)) + _missing_unit(
+            module, given, str(complaint)
+        )
+        raise BadInput(f"{complaint}{hint}", complaint.status) from None
+    return Point(design, setting, numerics, notes)
+
+
+def check_varied(module: Device, given: Mapping[str, Value], varied: Iterable[str]) -> None:
+    """`BadInput` for an alias with one value where what it is made with varies: its parameter would have many."""
+    for key in given.keys() & module.aliases.keys():
+        alias = module.aliases[key]
+        if alias.times in varied:
+            raise BadInput(
+                f"{key}={given[key]}: {key} is {alias.of} times {alias.times}, which varies here; give {alias.of}."
+            )
+
+
+def numbers(module: Device, point: Point) -> dict[str, float]:
+    """The parameters of a point that are single numbers, in SI."""
+    trees = {**vars(point.design), **vars(point.setting)}
+    found = {n: v for n, v in trees.items() if module.parameters[n].differentiable}
+    return {n: float(v) for n, v in found.items() if v is not None and not np.ndim(v)}
 
 
 def layout(module: Device, given: Mapping[str, Value]) -> tuple[Fields | None, dict[str, Value]]:
@@ -178,7 +209,7 @@ def layout(module: Device, given: Mapping[str, Value]) -> tuple[Fields | None, d
     rest = {key: value for key, value in given.items() if key not in table}
     for key in rest:
         if key not in NUMERICS and key not in module.aliases:
-            _known(key, {**parameters(module), **table})
+            _known(module, key, {**parameters(module), **table})
     if module.Layout is None:
         return None, rest
     own = {key: _value(module, table[key], given[key]) for key in given if key in table}
@@ -191,7 +222,34 @@ def check_ranges(module: Device, design: Fields, setting: Fields) -> None:
         # A device may know contradictions beside the ranges.
         module.check(module.name, design, setting)
     except ValueError as complaint:
-        raise BadInput(str(complaint), "out_of_range") from None
+        raise BadInput(in_readable_units(str(complaint)), "out_of_range") from None
+
+
+def _by_name(module: Device, given: Mapping[str, Value], complaint: str) -> str:
+    """Which alias gave the value that is refused."""
+    for key in given.keys() & module.aliases.keys():
+        alias = module.aliases[key]
+        if re.search(rf"\b{alias.of}\b", complaint):
+            return f" It is {key} over {alias.times}, and {key}={given[key]} was given."
+    return ""
+
+
+def _missing_unit(module: Device, given: Mapping[str, Value], complaint: str) -> str:
+    """What to write in place of a number without a unit that is refused, and would be allowed with one."""
+    for key, value in given.items():
+        known = module.keys.get(key)
+        if known is None or not isinstance(value, str) or not re.search(rf"\b{key}\b", complaint):
+            continue
+        sizes = [x for x in np.ravel([known.default]) if isinstance(x, float) and x]
+        unit = readable_unit(sizes[0], known.unit).unit if sizes else known.unit
+        try:
+            number = float(value)
+            small = in_si(f"{value}{unit}", known.unit)
+        except ValueError:  # a list, a word, or a number with its unit
+            continue
+        if small != number and within(small, known):
+            return f" Numbers without a unit are in SI; write {key}={value}{unit}."
+    return ""
 
 
 def refusal(
@@ -216,9 +274,7 @@ def is_vector(module: Device, key: str) -> bool:
 
 def axis(module: Device, key: str, text: str) -> np.ndarray | list[Value]:
     """Values of one word of a sweep: `start:stop:count`, a list with commas, or a single value."""
-    if key in module.aliases:
-        raise BadInput(f"{key} takes one value; give several to {module.aliases[key].of}.")
-    known = _known(key, parameters(module))
+    known = _known(module, key, module.keys)
     if ":" in text:
         ends = text.split(":")
         if len(ends) != 3 or known.words:
@@ -278,14 +334,14 @@ def _built(module: Device, values: Mapping[str, Value]) -> tuple[Fields, Fields]
 
 def known(module: Device, key: str) -> Parameter:
     """What is known of a key of a device, also of an entry of a vector."""
-    return _known(key, parameters(module))
+    return _known(module, key, module.keys)
 
 
-def _known(key: str, table: Mapping[str, Parameter]) -> Parameter:
+def _known(module: Device, key: str, table: Mapping[str, Parameter]) -> Parameter:
     """What is known of a key; of an entry such as `hinge[3]` or `hinge[:]`, that it is one number."""
     name, entry = entry_of(key)
     if name not in table:
-        raise BadInput(f"Unknown key {key!r}{_nearest(name, [*table, *NUMERICS])}")
+        raise BadInput(_unknown_key(module, name, [*table, *module.aliases, *NUMERICS]))
     if name == key:
         return table[name]
     known = table[name]
@@ -298,6 +354,22 @@ def _known(key: str, table: Mapping[str, Parameter]) -> Parameter:
     units = known.unit.split(", ")
     unit = known.unit if entry == ":" else units[int(entry) % len(units)]
     return known._replace(name=key, unit=unit, shapes=((),), optional=False)
+
+
+def _unknown_key(module: Device, name: str, known: Sequence[str]) -> str:
+    """What is wrong with a key: it is of the drawing, of another device, or not known at all."""
+    if module.Layout is not None and name in describe(module.Layout):
+        return (
+            f"{name} is a dimension of the drawing (Layout), which changes no response here; `draw` takes it, and "
+            "with --rules `optimize` and `tolerances`."
+        )
+    owners = [other for other in OWN if other != module.name and name in known_device(other).keys]
+    if owners:
+        return (
+            f"Unknown key {name!r}: {module.name} has no such parameter, {' and '.join(owners)} "
+            f"{'has' if len(owners) == 1 else 'have'} it. `diffmicro show {module.name}` lists its own."
+        )
+    return f"Unknown key {name!r}{_nearest(name, known)} `diffmicro show {module.name}` lists all keys."
 
 
 def _with_entries(
@@ -322,7 +394,7 @@ def _by_alias(module: Device, key: str, value: Value, given: Mapping[str, Value]
         raise BadInput(
             f"{key} and {alias.of} are given; {key} is {alias.of} times {alias.times}: give one."
         )
-    return one_number(parameters(module)[alias.times]._replace(name=key), value)
+    return one_number(module.keys[key], value)
 
 
 def cautions(module: Device, point: Point, keys: Iterable[str] = ()) -> list[str]:
@@ -345,7 +417,8 @@ def _value(module: Device, known: Parameter, value: Value) -> Value:
     if known.words:
         if value not in known.words:
             near = _nearest(str(value), known.words)
-            raise BadInput(f"{known.name} = {value} is not allowed{near}")
+            every = f" It has to be {range_text(known)}." if near.endswith("?") else ""
+            raise BadInput(f"{known.name} = {value} is not allowed{near}{every}")
         return value
     if known.shapes != ((),):
         return _array(known, value)

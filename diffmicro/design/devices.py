@@ -49,7 +49,8 @@ def device_problem(
     placed: dict[str, list[tuple[str, int | None]]] = {}
     for text, bounds in free.items():
         for entry in entries(device, design, setting, text):
-            variables.append(Variable(entry.variable, *bounds, entry.value))
+            unit = device.parameters[entry.field].unit.split(", ")[0]
+            variables.append(Variable(entry.variable, *bounds, entry.value, unit=unit))
             placed.setdefault(entry.field, []).append((entry.variable, entry.number))
     for name, parts in placed.items():
         numbers = [number for _, number in parts]

@@ -11,7 +11,7 @@ several.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import jax
@@ -23,6 +23,7 @@ from jaxtyping import PyTree
 from diffmicro._device import Device
 from diffmicro._json import Json, JsonObject
 from diffmicro.parameters import Fields, Value
+from diffmicro.units import readable
 
 if TYPE_CHECKING:
     from diffmicro.sweep.cluster import Processes
@@ -38,7 +39,7 @@ DECADES = 3.0
 class Variable:
     """A free variable: between `low` and `high`, starting from `start`.
 
-    scale: how it moves in its box; auto: logarithmic where the bounds are `DECADES` apart.
+    scale: how it moves in its box; auto: logarithmic where the bounds are `DECADES` apart. unit: for messages.
     """
 
     name: str
@@ -46,8 +47,9 @@ class Variable:
     high: float
     start: float
     scale: Literal["auto", "linear", "log"] = "auto"
+    unit: InitVar[str] = "-"
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, unit: str) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
             raise ValueError(
                 f"free variable {self.name}: bounds {self.low:g}:{self.high:g} are not allowed; "
@@ -55,8 +57,9 @@ class Variable:
             )
         if not self.low <= self.start <= self.high:
             raise ValueError(
-                f"free variable {self.name}: its start {self.start:g} is outside its bounds "
-                f"{self.low:g}:{self.high:g}. Widen the bounds or start elsewhere."
+                f"free variable {self.name}: its start {readable(self.start, unit)} is outside its bounds "
+                f"{readable(self.low, unit)} to {readable(self.high, unit)}. Widen the bounds or start elsewhere"
+                f"{'' if unit in ('', '-') else '; numbers without a unit are in SI'}."
             )
         if self.scale == "log" and self.low <= 0:
             raise ValueError(

@@ -131,10 +131,10 @@ def _registered(name: str) -> Any:
                 f"device {name}, registered by {_package(point)} as {point.value}: {problem}."
             ) from problem
     close = difflib.get_close_matches(name.lower(), origins(), n=1, cutoff=0.4)
-    near = f"did you mean {close[0]}?" if close else f"choose from {', '.join(origins())}"
+    near = f"did you mean {close[0]}?" if close else f"choose from {', '.join(origins())}."
     if Path(name).suffix == ".py":
-        near = f"a file needs the name of its Device behind it: {name}:NAME"
-    raise UnknownDevice(f"device {name!r} is not known; {near}. A device is {FORMS}.")
+        near = f"a file needs the name of its Device behind it: {name}:NAME."
+    raise UnknownDevice(f"device {name!r} is not known; {near} A device is {FORMS}.")
 
 
 def fault_in_file(problem: Exception) -> str | None:

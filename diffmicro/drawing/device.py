@@ -1,4 +1,5 @@
-"""The geometry of a device's design, checked: parts of one layer keep apart, and no contour crosses itself."""
+"""The geometry of a device's design, checked: parts of one layer keep apart, no contour crosses itself, and
+sizes can be drawn."""
 
 import jax
 import numpy as np
@@ -7,6 +8,7 @@ from diffmicro._device import Device, hooked
 from diffmicro.devices import as_device
 from diffmicro.drawing.etching import drawn
 from diffmicro.drawing.overlaps import check_overlaps
+from diffmicro.drawing.sizes import check_sizes
 from diffmicro.parameters import Fields, check, is_traced
 from diffmicro.process.values import Process
 from diffmicro.rules import check_point
@@ -40,5 +42,6 @@ def geometry(
                 f"{device.name}.geometry: some of its places are not finite. Move the design towards the "
                 "published one."
             )
+        check_sizes(device.name, found)
         check_overlaps(device.name, found)
     return found if process is None else drawn(device.name, found, process)

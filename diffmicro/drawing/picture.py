@@ -6,7 +6,6 @@ the right of it. Dimensions that lean or turn, and those whose text is longer th
 a list on the right, with a line to it.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -20,13 +19,16 @@ from matplotlib.path import Path as Outline
 
 from diffmicro.parameters import Value
 from diffmicro.shapes import FRONT, PLAN, Angle, Geometry, Layer, Length, Plate, Turned
-from diffmicro.units import readable, readable_unit
+from diffmicro.units import readable, readable_unit, round_below
 
 SIZE = 6.4
 """Longer side of the larger view [inches]."""
 
 ROW, COLUMN, MARGIN, LETTER = 0.30, 0.32, 0.35, 0.068
 """Room of a row and of a column of dimensions, around everything, and of a letter [inches]."""
+
+HIGHEST = 100.0
+"""Of a sheet [inches]."""
 
 CHORD = 3e-4
 """Distance of drawn polygons from their arcs [inches]."""
@@ -78,6 +80,11 @@ def drawing(geometry: Geometry, title: str = "") -> Figure:
     right = max((len(note.text) for note in notes), default=0) * LETTER + 0.45
     low = max(low, bottom + 0.19 * len(notes) + 0.4)
     width = max(wide + right, LETTER * max(map(len, [title, *geometry.notes])) + 2 * MARGIN)
+    if low > HIGHEST:
+        raise ValueError(
+            f"{title}: seen from the front, it is {low / SIZE:.3g} times as high as it is long or wide, and no "
+            "sheet shows that. Look at its heights; a mask (.gds, .dxf) or a solid (.stl) can be written."
+        )
     figure = Figure(figsize=(width, low + 0.2), dpi=150)
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
@@ -170,9 +177,7 @@ def _stretched(scale: np.ndarray, size: np.ndarray, geometry: Geometry) -> np.nd
     height = size[1] * scale[1]
     if height >= FLAT or any(isinstance(b, Turned) for b in geometry.bodies):
         return scale
-    power = 10.0 ** math.floor(math.log10(FLAT / height))
-    factor = next(k for k in (1, 2, 5, 10) if k * power * height >= FLAT) * power
-    return scale * np.array([1.0, max(factor, 1.0)])
+    return scale * np.array([1.0, 1 / round_below(height / FLAT)])
 
 
 def _shapes(geometry: Geometry, view: str, chord: float) -> list[tuple]:
@@ -349,8 +354,7 @@ def _draw_notes(
 def _draw_bottom(axes: Axes, view: View, geometry: Geometry, width: float) -> None:
     """The scale bar, the layers beside it, and the notes."""
     whole = float(view.size[0] / view.scale[0])
-    power = 10.0 ** math.floor(math.log10(whole / 4))
-    length = next(k for k in (5, 2, 1) if k * power <= whole / 4) * power
+    length = round_below(whole / 4)
     y = MARGIN + 0.22 + 0.17 * len(geometry.notes)
     end = MARGIN + length * view.scale[0]
     axes.plot([MARGIN, end], [y, y], color="black", linewidth=2.2)

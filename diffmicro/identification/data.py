@@ -208,7 +208,7 @@ def _both(device: Device, names: Sequence[str]) -> list[str]:
 def _parameter(device: Device, name: str) -> Parameter | None:
     field, entry = entry_of(name)
     if field in device.aliases and not entry:
-        return device.parameters[device.aliases[field].times]._replace(name=name)
+        return device.keys[field]
     known = device.parameters.get(field)
     if known is None:
         return None

@@ -6,7 +6,9 @@ function that draws frame i into it, and the number of frames; without one its s
 """
 
 import os
+import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -82,15 +84,37 @@ def _keep(image: Image.Image, path: Path, **options: Value) -> None:
 
 
 def _film(images: list[Image.Image], path: Path) -> None:
-    """Write an MP4 whole or not at all."""
+    """Write an MP4 whole or not at all.
+
+    The program is started here, not by the package's own writer: that one forks this process, of which JAX warns.
+    """
     width, height = (n - n % 2 for n in images[0].size)  # the codec wants even sizes
     with TemporaryDirectory(dir=path.parent) as folder:
         film = Path(folder) / path.name
-        writer = _ffmpeg().write_frames(str(film), (width, height), fps=RATE)
-        writer.send(None)
-        for image in images:
-            writer.send(image.crop((0, 0, width, height)).tobytes())
-        writer.close()
+        source = [
+            "-f",
+            "rawvideo",
+            "-pix_fmt",
+            "rgb24",
+            "-s",
+            f"{width}x{height}",
+            "-r",
+            f"{RATE}",
+            "-i",
+            "-",
+        ]
+        target = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", str(film)]
+        command = [_ffmpeg().get_ffmpeg_exe(), "-y", "-loglevel", "error", *source, *target]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+            assert program.stdin is not None
+            with suppress(BrokenPipeError):  # the program says below why it ended
+                for image in images:
+                    program.stdin.write(image.crop((0, 0, width, height)).tobytes())
+            _, said = program.communicate()
+        if program.returncode:
+            raise ValueError(
+                f"{path}: ffmpeg wrote no film: {said.decode(errors='replace').strip()}"
+            )
         os.replace(film, path)
 
 
@@ -120,5 +144,5 @@ def _ffmpeg() -> ModuleType:
         return import_module("imageio_ffmpeg")
     except ImportError:
         raise ValueError(
-            "MP4 needs the package imageio-ffmpeg: pip install 'diffmicro[animate]'. GIF and PNG do not."
+            "MP4 needs the package imageio-ffmpeg: pip install 'diffmicro[animate]'. GIF, HTML and PNG do not."
         ) from None

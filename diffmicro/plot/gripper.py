@@ -22,6 +22,7 @@ from diffmicro.parameters import Value
 from diffmicro.plot.design import mark_fragile, optima
 from diffmicro.plot.searches import draw_objective, limits_of, rows_of
 from diffmicro.plot.stage import GREEN, INK, scale_bar
+from diffmicro.plot.states import moving
 
 MM, UN = 1e3, 1e6
 PATH_POINTS = 80
@@ -126,6 +127,7 @@ def animation(
     each = -(-PATH_POINTS // (frames - 1))
     forces = np.linspace(0.0, _last_force(design, setting), each * (frames - 1) + 1)
     path = gripper.simulate(design, setting, forces=forces)
+    moving(gripper.DEVICE, path, design, setting)
     drawing = Figure(figsize=(5.6, 6.0), layout="constrained", dpi=100)
     FigureCanvasAgg(drawing)
     axes = drawing.subplots()

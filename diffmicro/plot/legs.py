@@ -14,7 +14,7 @@ from matplotlib.projections.polar import PolarAxes
 
 from diffmicro.devices import legs
 from diffmicro.plot.stage import BLUE, GREEN, GROUND, INK, ORANGE, PALE, pace
-from diffmicro.plot.states import settled
+from diffmicro.plot.states import moving, settled
 
 FOOT = ORANGE
 
@@ -37,6 +37,7 @@ def animation(
     """The bouncing foot over two drive periods of the steady motion: figure, painter, number of frames."""
     response = settled(legs.DEVICE, design, setting)
     path = legs.simulate(design, setting, periods=2, start=response.state)
+    moving(legs.DEVICE, path, design, setting, response)
     duration = 2 / float(setting.drive_frequency)
     time = np.linspace(0, duration, frames)
     known = np.asarray(path.time)

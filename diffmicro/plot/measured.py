@@ -26,10 +26,7 @@ def unit_of(device: Device, name: str) -> str:
     """SI unit of a parameter, an alias or a response; the number of a row has none."""
     if name == ROW:
         return "-"
-    field = entry_of(name)[0]
-    if field in device.aliases:
-        field = device.aliases[field].times
-    known = {**device.responses, **device.parameters}[field]
+    known = {**device.responses, **device.keys}[entry_of(name)[0]]
     return known.unit.split(", ")[0]
 
 

@@ -22,14 +22,14 @@ img {{ width: 100%; display: block; }}
 .row {{ display: flex; gap: 0.8rem; align-items: center; }}
 input {{ flex: 1; }}
 button {{ width: 5rem; padding: 0.3rem; }}
-output {{ width: 7rem; text-align: right; font-variant-numeric: tabular-nums; }}
+output {{ width: 9rem; text-align: right; font-variant-numeric: tabular-nums; }}
 </style>
 </head>
 <body>
 <img id="frame" alt="{title}" width="{width}" height="{height}">
 <div class="row">
 <button id="play" aria-pressed="false">Play</button>
-<input id="time" type="range" min="0" max="{last}" value="0" aria-label="time in the film">
+<input id="time" type="range" min="0" max="{last}" value="0" aria-label="frame">
 <output id="shown"></output>
 </div>
 <p>Space plays and stops; the arrow keys go frame by frame.</p>
@@ -41,9 +41,9 @@ let timer = null;
 function show(i) {{
   time.value = i;
   image.src = "data:image/png;base64," + frames[i];
-  const seconds = (i / rate).toFixed(2) + " s";
-  shown.textContent = seconds;
-  time.setAttribute("aria-valuetext", seconds);
+  const place = "frame " + (+i + 1) + " of " + frames.length;  // the frame itself says the time of the motion
+  shown.textContent = place;
+  time.setAttribute("aria-valuetext", place);
 }}
 function toggle() {{
   if (timer) {{ clearInterval(timer); timer = null; }}

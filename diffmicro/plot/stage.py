@@ -3,13 +3,11 @@
 Colors are from the palette of Okabe and Ito, which people with color blindness tell apart.
 """
 
-import math
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from diffmicro.units import readable
+from diffmicro.units import readable, round_below
 
 BLUE, ORANGE, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#8a4f9e"
 PALE, GROUND, INK = "#dfe7ee", "0.86", "0.25"
@@ -46,8 +44,7 @@ def figure_of(axes: Axes) -> Figure:
 
 def scale_bar(axes: Axes, at: tuple[float, float], room: float, meters: float = 1.0) -> None:
     """A bar of 1, 2 or 5 times a power of ten that fits into the room; one unit of the axes is `meters`."""
-    power = 10.0 ** math.floor(math.log10(room * meters))
-    length = next(k for k in (5, 2, 1) if k * power <= room * meters * 1.0001) * power
+    length = round_below(room * meters)
     x, y = at
     axes.plot([x, x + length / meters], [y, y], color="black", linewidth=3, solid_capstyle="butt")
     text = readable(length, "m", 3)

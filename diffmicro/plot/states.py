@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from diffmicro._device import Device
 from diffmicro.devices import is_own
 from diffmicro.parameters import Fields, entry_of, units_of_fields
-from diffmicro.results import message, word
+from diffmicro.results import code, from_code, message, word
 from diffmicro.sweep.grids import batches
 from diffmicro.sweep.lanes import calculate_one, lane_function
 from diffmicro.units import readable_unit
@@ -148,6 +148,30 @@ def settled(device: Device, design: Fields, setting: Fields) -> PyTree:
     return jax.tree.map(lambda x: x[0], found.output)
 
 
+class NoMotion(ValueError):
+    """A motion without values. The message says how its calculation ended."""
+
+
+def moving(
+    device: Device, path: PyTree, design: Fields, setting: Fields, response: PyTree = None
+) -> PyTree:
+    """The path that `simulate` gave; `NoMotion` where a number in it is none.
+
+    response: of this point, if it is known.
+    """
+    if all(np.all(np.isfinite(x)) for x in jax.tree.leaves(path)):
+        return path
+    raise _no_motion(device, settled(device, design, setting) if response is None else response)
+
+
+def _no_motion(device: Device, response: PyTree) -> NoMotion:
+    """How it ended, or that the motion has no numbers although the responses have."""
+    text = "Its motion cannot be followed to the end. Try values nearer to the defaults."
+    if word(response.result) != "ok":
+        text = f"{word(response.result)}. {message(from_code(code(response.result)))}"
+    return NoMotion(f"{device.name}: {text} There is nothing to draw.")
+
+
 def _trajectory(device: Device, design: Fields, setting: Fields, response: PyTree) -> PyTree:
     """The motion, as `simulate` gives it."""
     if device.simulate is None:
@@ -156,17 +180,16 @@ def _trajectory(device: Device, design: Fields, setting: Fields, response: PyTre
             "`animation` of its own."
         )
     if not device.carries:
-        return device.simulate(design, setting)
+        return moving(device, device.simulate(design, setting), design, setting, response)
     if response is None:
         response = settled(device, design, setting)
     if not all(np.all(np.isfinite(x)) for x in jax.tree.leaves(response.state)):
-        raise ValueError(
-            f"{device.name}: {word(response.result)}. {message(response.result)} There is nothing to draw."
-        )
+        raise _no_motion(device, response)
     periods = {}
     if "periods" in signature(device.simulate).parameters:
         periods["periods"] = max(int(response.period_multiple), 1)
-    return device.simulate(design, setting, start=response.state, **periods)
+    path = device.simulate(design, setting, start=response.state, **periods)
+    return moving(device, path, design, setting, response)
 
 
 def _draw(axes: Axes, time: np.ndarray, values: np.ndarray, label: str) -> None:

@@ -16,6 +16,7 @@ from matplotlib.patches import Circle, Rectangle
 
 from diffmicro.devices import stickslip
 from diffmicro.plot.stage import BLUE, GREEN, INK, ORANGE, scale_bar
+from diffmicro.plot.states import moving
 
 GROUPS = ("two upper contacts", "four lower contacts")
 PLACES = ((-1.8, 1.0, 0), (1.8, 1.0, 0), (-2.3, -1, 1), (-1.3, -1, 1), (1.3, -1, 1), (2.3, -1, 1))
@@ -31,10 +32,12 @@ def animation(
     design: stickslip.Design, setting: stickslip.Setting, frames: int
 ) -> tuple[Figure, Callable[[int], None], int]:
     """Three periods from rest: figure, function that draws a frame, number of frames."""
-    path = stickslip.simulate(design, replace(setting, law="mdr"), periods=PERIODS)
+    shown = replace(setting, law="mdr")
+    path = stickslip.simulate(design, shown, periods=PERIODS)
+    moving(stickslip.DEVICE, path, design, shown)
     time, place = np.asarray(path.time), np.asarray(path.position)
     drive, sliding = np.asarray(path.drive), np.asarray(path.sliding)
-    shown = _frames(time, drive[:, 0], frames)
+    steps = _frames(time, drive[:, 0], frames)
     zoom = STROKE / float(setting.amplitude)
     figure = Figure(figsize=(7.2, 6.0), layout="constrained", dpi=100)
     FigureCanvasAgg(figure)
@@ -55,7 +58,7 @@ def animation(
     speed = np.gradient(drive[:, 0])
 
     def draw(frame: int) -> None:
-        n = int(shown[frame])
+        n = int(steps[frame])
         side.clear()
         ends = _stage(side, zoom * place)
         scale_bar(side, (ends[0] - 1.4, -2.1), 2.0, 1 / zoom)

@@ -14,6 +14,7 @@ from matplotlib.patches import Circle, Rectangle
 
 from diffmicro.devices import tribometer
 from diffmicro.plot.stage import BLUE, GREEN, GROUND, INK, ORANGE, pace, scale_bar
+from diffmicro.plot.states import moving
 
 WORDS = {"oop": "out of plane", "ipi": "in plane, in line", "ipp": "in plane, across"}
 SHOWN = 1.5
@@ -34,7 +35,7 @@ def animation(
     design: tribometer.Design, setting: tribometer.Setting, frames: int = 120
 ) -> tuple[Figure, Callable[[int], None], int]:
     """The probe over two periods: figure, the function that draws frame i, and the number of frames."""
-    path = tribometer.simulate(design, setting)
+    path = moving(tribometer.DEVICE, tribometer.simulate(design, setting), design, setting)
     period = 1 / float(setting.frequency)
     time = np.asarray(path.time) / period
     columns = (path.position, path.normal_force, path.friction_force, path.stick_share)

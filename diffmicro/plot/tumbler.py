@@ -14,7 +14,7 @@ from diffmicro.devices.tumbler.body import body_outline
 from diffmicro.devices.tumbler.path import Trajectory
 from diffmicro.devices.tumbler.state import FACE, FLIGHT, PIECE
 from diffmicro.plot.stage import GROUND, pace, scale_bar
-from diffmicro.plot.states import settled
+from diffmicro.plot.states import moving, settled
 
 BODY, HULL, ADHESION, FIELD, MAGNET = "#9fb8cc", "#345", "#c44e00", "#1a7f37", "#7a1fa2"
 NAMES = {FLIGHT: "flight", PIECE: "edge", FACE: "face"}
@@ -106,6 +106,7 @@ def animation(
     """A turn of the field in the steady motion: the body on its way, and distance and adhesion so far."""
     response = settled(tumbler.DEVICE, design, setting)
     path = tumbler.simulate(design, setting, turns=1.0, start=response.state)
+    moving(tumbler.DEVICE, path, design, setting, response)
     even = at_times(path, np.linspace(path.time[0], path.time[-1], frames))
     figure = Figure(figsize=(7.6, 4.6), layout="constrained", dpi=100)
     FigureCanvasAgg(figure)

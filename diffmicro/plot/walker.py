@@ -17,6 +17,8 @@ from matplotlib.patches import Polygon, Rectangle
 from diffmicro.devices.legs.walker import WALKER
 from diffmicro.parameters import Value
 from diffmicro.plot.stage import BLUE, GREEN, GROUND, INK, ORANGE, pace, scale_bar
+from diffmicro.plot.states import NoMotion
+from diffmicro.units import round_below
 
 BEFORE, SHOWN = 24, 4
 """Periods from rest until the gait repeats, and periods that are shown."""
@@ -34,7 +36,7 @@ class Gait:
         period = 1 / float(setting.frequency)
         columns = {name: np.asarray(column) for name, column in path._asdict().items()}
         if not np.isfinite(columns["fore"][-1]):
-            raise ValueError(
+            raise NoMotion(
                 f"{WALKER.name}: the gait has too many contacts to follow it over {BEFORE + SHOWN} periods; "
                 "there is nothing to draw."
             )
@@ -97,9 +99,7 @@ def _zoom(design: PyTree, gait: Gait) -> float:
         0.15 * float(np.ptp(gait.body)),
         1e-9,
     )
-    wanted = 0.6 * ROOM * 0.5 * float(design.half_length) / largest
-    power = 10.0 ** np.floor(np.log10(wanted))
-    return float(next(k for k in (5, 2, 1) if k * power <= wanted) * power)
+    return round_below(0.6 * ROOM * 0.5 * float(design.half_length) / largest)
 
 
 def _robot(axes: Axes, design: PyTree, gait: Gait, zoom: float, time: float) -> None:

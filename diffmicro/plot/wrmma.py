@@ -16,7 +16,7 @@ from matplotlib.patches import Rectangle
 from diffmicro.devices import wrmma
 from diffmicro.parameters import Value
 from diffmicro.plot.stage import BLUE, GREEN, GROUND, INK, ORANGE, PALE, pace, scale_bar
-from diffmicro.plot.states import settled
+from diffmicro.plot.states import moving, settled
 
 BODY, HAMMER = BLUE, ORANGE
 UM, MS, SPEED = 1e6, 1e3, 1e3
@@ -53,6 +53,7 @@ def steady_motion(
     known = np.all(np.isfinite(np.asarray(response.state.gap)))
     start = response.state if known else None
     path = wrmma.simulate(design, setting, start=start, periods=periods, steps=400)
+    moving(wrmma.DEVICE, path, design, setting, response)
     time = np.asarray(path.time)
     until = int(np.argmax(time >= time.max())) + 1  # what follows repeats the end
     columns = (path.gap, path.body_speed, path.body_position, path.sticks)

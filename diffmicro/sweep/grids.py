@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from diffmicro._device import Device
-from diffmicro.parameters import DesignT, Fields, Value, describe, entry_of, put
+from diffmicro.parameters import DesignT, Fields, Value, describe, entry_of, get, put
 
 Axes = Mapping[str, Sequence[Value] | np.ndarray]
 
@@ -118,13 +118,29 @@ def points_of(
     device: Device, columns: Mapping[str, Value], design: Fields, setting: Fields
 ) -> list[tuple]:
     """One (design, setting) a row of the columns."""
-    check_keys(device, columns)
+    columns = fields_of(device, columns, design, setting)
     count = len(next(iter(columns.values()))) if columns else 1
     return [point_of(columns, row, design, setting) for row in range(count)]
 
 
-def check_keys(device: Device, columns: Mapping[str, Value]) -> None:
-    """ValueError for a key that is no field of the device."""
+def fields_of(
+    device: Device, columns: Mapping[str, Value], design: Fields, setting: Fields
+) -> dict[str, Value]:
+    """The columns with each alias as the field that it gives, row by row. ValueError for what is no field."""
+    found = {key: column for key, column in columns.items() if key not in device.aliases}
+    for key in columns.keys() - found.keys():
+        alias = device.aliases[key]
+        if alias.of in found:
+            raise ValueError(
+                f"sweep: {key} and {alias.of} are given; {key} is {alias.of} times {alias.times}: give one."
+            )
+        times = found.get(alias.times, get(design, setting, alias.times))
+        found[alias.of] = np.asarray(columns[key], float) / np.asarray(times, float)
+    _check_fields(device, found)
+    return found
+
+
+def _check_fields(device: Device, columns: Mapping[str, Value]) -> None:
     unknown = {entry_of(key)[0] for key in columns} - device.parameters.keys()
     if unknown:
         raise ValueError(

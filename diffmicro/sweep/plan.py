@@ -32,7 +32,7 @@ from diffmicro.sweep.gradients import (
     entry_names,
     unit_per,
 )
-from diffmicro.sweep.grids import Axes, Batch, batches_of, check_keys, grid, point_of, side_by_side
+from diffmicro.sweep.grids import Axes, Batch, batches_of, fields_of, grid, point_of, side_by_side
 from diffmicro.sweep.lanes import CHUNK, FEW, cut
 from diffmicro.sweep.patience import ALWAYS, GAIN, KEEP
 from diffmicro.sweep.table import Table
@@ -97,15 +97,15 @@ class Work:
         self.device = job.device
         columns = side_by_side(job.axes) if job.paired else grid(job.axes)
         self.columns = {key: columns[key] for key in job.axes}
-        check_keys(self.device, self.columns)
         self._start = job.design, job.setting
+        self._fields = fields_of(self.device, self.columns, *self._start)
         walks = job.carry != "none"
-        self._batches = [] if walks else batches_of(self.device, self.columns, *self._start)
+        self._batches = [] if walks else batches_of(self.device, self._fields, *self._start)
         self.chunks = self._walks() if walks else _apart(self._batches)
 
     def point(self, number: int) -> tuple[Fields, Fields]:
         """Design and setting of a point."""
-        return point_of(self.columns, number, *self._start)
+        return point_of(self._fields, number, *self._start)
 
     def load(self, chunk: Chunk) -> Load:
         """What it takes to calculate a chunk, beside the recipe and the state that it starts from."""
@@ -141,7 +141,7 @@ class Work:
 
     @cached_property
     def _units(self) -> dict[str, str]:
-        known = self.device.parameters | self.device.responses
+        known = self.device.keys | self.device.responses
         return {name: field.unit for name, field in known.items()}
 
     def _walks(self) -> list[Chunk]:

@@ -4,12 +4,14 @@ import dataclasses
 import json
 import locale
 import os
+import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+from diffmicro._device import Alias
 from diffmicro.command import evaluation, main, words
 from tests.sweep import toy
 
@@ -241,6 +243,26 @@ def test_a_table_for_people(run):
         f"{0.002404901252 * 1.5 / 0.004717411184:.4g}",  # the elasticity
     ):  # fmt: skip
         assert part in done.out
+
+
+def test_elasticities_are_those_of_the_point_where_an_alias_gave_the_parameter(
+    run, points, monkeypatch
+):
+    """velocity = share * length * drive, so that one percent of share is one percent of velocity everywhere."""
+
+    def respond(design, setting, **numerics):
+        found = toy.respond(design, setting, **numerics)
+        return dataclasses.replace(found, velocity=design.share * found.velocity)
+
+    aliases = {"part": Alias("share", "length", "part of the length")}
+    device = dataclasses.replace(toy.TOY, respond=respond, aliases=aliases)
+    monkeypatch.setattr(words, "device", lambda name: device)
+    asked = ("--grad", "share,drive", "--of", "velocity")
+    alone = run("evaluate", "toy", "part=20cm", "length=2m", *asked)
+    several = run("evaluate", "toy", "--points", points({"part": 0.2, "length": 2}, "no"), *asked)
+    for done in (alone, several):
+        rows = [re.split(" {2,}", line) for line in done.out.splitlines() if "dvelocity/d" in line]
+        assert [row[3] for row in rows[:2]] == ["1", "1"], done.out
 
 
 def test_a_field_that_closes_the_gap_for_good_is_a_status(run):

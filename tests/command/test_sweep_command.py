@@ -1,15 +1,18 @@
 """`diffmicro list`, `show`, `doctor` and `sweep`."""
 
 import csv
+import dataclasses
 import re
 
 import numpy as np
 import pytest
 
-from diffmicro.command import sweeping
+from diffmicro._device import Alias
+from diffmicro.command import sweeping, words
 from diffmicro.command.words import parameters, responses
 from diffmicro.devices import OWN, device
 from diffmicro.units import in_si, parsed
+from tests.sweep import toy
 
 
 def test_list_names_every_device(run):
@@ -48,6 +51,28 @@ def _same(text, entry):
         return in_si(text, entry.unit) == pytest.approx(entry.default, rel=1e-9)
     except ValueError:
         return False
+
+
+@pytest.mark.parametrize("how", [(), ("--random", "4")])
+def test_an_alias_is_swept_or_held_where_what_it_is_made_with_varies(
+    run, tmp_path, monkeypatch, how
+):
+    aliased = dataclasses.replace(
+        toy.TOY, aliases={"pace": Alias("drive", "length", "of the drive")}
+    )
+    monkeypatch.setattr(words, "device", lambda name: aliased)
+    count = () if how else (":3",)
+    length = "length=1m:3m" + "".join(count)
+    for pace in ("pace=40cm", "pace=20cm:90cm" + "".join(count)):
+        out = tmp_path / "pace.csv"
+        done = run("sweep", "toy", length, pace, "--out", out, *how)
+        assert done.code == 0, done.err
+        rows = list(csv.DictReader(out.read_text().splitlines()))
+        found = [[float(row[key]) for row in rows] for key in ("pace", "velocity", "length")]
+        np.testing.assert_allclose(found[0], found[1], rtol=1e-15)
+        assert len(set(found[2])) > 2
+    beyond = run("sweep", "toy", length, "pace=-1m:1m" + "".join(count), "--out", out, *how)
+    assert beyond.code == 2 and "drive" in beyond.err
 
 
 def test_doctor_tells_versions_and_settings(run):

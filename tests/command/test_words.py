@@ -9,7 +9,7 @@ import pytest
 from diffmicro.command import words
 from diffmicro.command.axes import is_range
 from diffmicro.command.words import BadInput
-from diffmicro.design import parse_constraint
+from diffmicro.design import Objective, device_problem, parse_constraint
 from diffmicro.devices import device
 from diffmicro.parameters import parameter
 
@@ -101,7 +101,7 @@ def test_what_is_no_number(value):
 def test_values_out_of_range(key, value, allowed):
     problem = bad(**{key: value})
     assert problem.status == "out_of_range"
-    for part in (key, f"{float(value)}", allowed, "the default is"):
+    for part in (key, f"{float(value):g}", allowed, "the default is"):
         assert part in str(problem)
 
 
@@ -110,6 +110,29 @@ def test_values_out_of_range(key, value, allowed):
 )
 def test_unknown_keys_name_the_nearest(typo, meant):
     assert f"did you mean {meant}?" in str(bad(**{typo: 1}))
+
+
+def test_bounds_of_a_free_variable_are_said_with_their_unit():
+    with pytest.raises(ValueError, match="start 20 um is outside its bounds 8 m to 40 m.*in SI"):
+        device_problem(wrmma, {"rest_gap": (8.0, 40.0)}, Objective("velocity"))
+
+
+@pytest.mark.parametrize(
+    "key, value, told",
+    [
+        ("rest_gap", "15", "= 15 m .*below device_length = 300 um.* write rest_gap=15um."),
+        ("rest_gap", "400um", "= 400 um .*below device_length = 300 um.*longer\\.$"),
+        ("spring_width", "3um", "dimension of the drawing.*`draw` takes it"),
+        ("beam_radius", "3um", "wrmma has no such parameter, gripper has it"),
+        ("start", "fast", "did you mean rest. It has to be one of rest, ramp"),
+        ("feild", "5mT", "did you mean field. `diffmicro show wrmma` lists all keys"),
+        ("frequency", "-5Hz", "frequency_ratio.*above 0.*frequency=-5Hz was given"),
+        ("rest_gap", "0,015mm", "decimal point"),
+    ],
+)
+def test_messages_name_the_remedy(key, value, told):
+    with pytest.raises(BadInput, match=told):
+        words.point(wrmma, {key: value})
 
 
 def test_an_unknown_key_like_none_lists_all():
@@ -179,6 +202,22 @@ def test_names_of_responses_and_gradients():
         words.names("velocty", known, "response")
     with pytest.raises(BadInput, match="waveform takes words"):
         words.free_names("waveform", wrmma)
+
+
+def test_an_alias_is_an_axis_but_no_parameter_to_differentiate_by():
+    np.testing.assert_array_equal(words.axis(wrmma, "frequency", "1kHz:3kHz:3"), [1e3, 2e3, 3e3])
+    with pytest.raises(BadInput, match="it is frequency_ratio times tethered_frequency. Give freq"):
+        words.free_names("frequency", wrmma)
+    known = words.known(wrmma, "frequency")
+    published = (
+        wrmma.published_setting().frequency_ratio * wrmma.published_design().tethered_frequency
+    )
+    assert (known.unit, known.low, known.open_low) == ("Hz", 0, True)
+    assert known.default == pytest.approx(published)
+    with pytest.raises(
+        BadInput, match="tethered_frequency, which varies here; give frequency_ratio"
+    ):
+        words.check_varied(wrmma, {"frequency": "2kHz"}, ["tethered_frequency"])
 
 
 def test_devices_by_name():

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 
 from diffmicro import parameter
+from diffmicro.command import words
 from diffmicro.command.app import run
 from diffmicro.devices import OWN, device, gripper
 from diffmicro.drawing import draw, fit_design, geometry, read_shapes
 from diffmicro.drawing.flat import LINE, extent, flat_parts, overlap, texts
 from diffmicro.drawing.overlaps import crossings, self_crossing
+from diffmicro.drawing.picture import drawing
+from diffmicro.parameters import describe
 from diffmicro.shapes import PLAN, Geometry, Layer, Length, Plate, circle, point, rectangle
 
 LEG = dict(
@@ -56,6 +59,48 @@ def test_every_device_shows_something_that_a_fabricator_can_change(drawn):
     for name, shown in drawn.items():
         keys = {d.name.partition("[")[0] for d in shown.dimensions}
         assert keys & device(name).parameters.keys(), name
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_any_allowed_dimensions_are_drawn_or_refused_with_a_message(name):
+    """Round numbers, as people write them: a scale bar as long as its room is one of the places to fail."""
+    known, numbers = device(name), np.random.default_rng(1)
+    kinds = {**describe(known.Design), **describe(known.Layout)}  # pyright: ignore[reportArgumentType]
+    lengths = {k: p for k, p in kinds.items() if isinstance(p.default, float) and p.unit == "m"}
+    for _ in range(5):
+        given = {k: str(LEG[k]) for k in LEG if name == "legs"}
+        for key, of in lengths.items():
+            size = float(f"{of.default * 10 ** numbers.uniform(-0.6, 0.6):.1g}")
+            given[key] = str(min(max(size, of.low), of.high))
+        layout, rest = words.layout(known, given)
+        try:
+            drawing(geometry(known, words.point(known, rest).design, layout))
+        except ValueError as said:
+            assert name in str(said)
+
+
+@pytest.mark.parametrize(
+    "name, given, said",
+    [
+        ("stickslip", dict(radius=1e-14), "measures 20 fm"),
+        ("stickslip", dict(runner_width=1e6), "measures 1e\\+06 m|measures 1 Mm"),
+        ("tumbler", dict(length=250.0), "measures 250 m.*write 20um"),
+        ("legs", dict(**LEG, base_thickness=0.099), "no sheet shows that"),
+    ],
+)
+def test_sizes_that_no_file_holds_are_said(name, given, said, tmp_path):
+    known = device(name)
+    layout, rest = words.layout(known, {key: str(value) for key, value in given.items()})
+    with pytest.raises(ValueError, match=said):
+        draw(known, tmp_path / "a.png", words.point(known, rest).design, layout)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_scale_bar_as_long_as_its_room(tmp_path):
+    """The body and its gap were 400 um but for rounding, and a quarter of that the length of no bar."""
+    given = dict(device_length=400e-6, width=250e-6, height=40e-6, rest_gap=20e-6, mass_ratio=2.0)
+    design = device("wrmma").published_design(**given, tethered_frequency=1800.0)
+    draw("wrmma", tmp_path / "y.png", design)
 
 
 def test_the_parts_have_the_masses_of_the_model(drawn):

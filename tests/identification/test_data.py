@@ -56,7 +56,7 @@ HEAD = "frequency_ratio,velocity [mm/s],velocity_error [mm/s]\n"
         ("frequency_ratio,velocty\n1,2\n", "'velocty' is no parameter.*did you mean velocity?"),
         ("frequency_ratio [mm],velocity\n1,2\n", "frequency_ratio.*mm is of another dimension"),
         ("field [mm],velocity\n1,2\n", "it has to be in T"),
-        ("field [gauss],velocity\n1,2\n", "'gauss' is no unit that is known"),
+        ("field [oersted],velocity\n1,2\n", "'oersted' is no unit that is known"),
         ("frequency_ratio,velocity\n1,2\n2,\n", "line 3, column velocity: there is no number"),
         ("frequency_ratio,velocity\n1,2\n2,x\n", "line 3, column velocity: 'x' is no number"),
         ("frequency_ratio,velocity\n1,nan\n", "line 2, column velocity: nan is not finite"),

@@ -3,10 +3,14 @@
 import base64
 import dataclasses
 import errno
+import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 from collections import namedtuple
+from functools import partial
 from io import BytesIO
 
 import numpy as np
@@ -16,13 +20,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from PIL import Image, ImageSequence
 
+from diffmicro._device import Alias
+from diffmicro.command import words
+from diffmicro.command.app import run
 from diffmicro.devices import device, gripper, legs, wrmma
 from diffmicro.devices.legs.walker import WALKER
 from diffmicro.plot import gripper as gripper_plot
 from diffmicro.plot import legs as legs_plot
 from diffmicro.plot import walker as walker_plot
 from diffmicro.plot.film import animate
-from diffmicro.plot.states import animation
+from diffmicro.plot.states import animation, moving
+from tests.sweep.toy import TOY
 
 
 @pytest.fixture
@@ -85,10 +93,79 @@ def test_a_full_disk_leaves_the_file_that_was_there(toy, tmp_path, monkeypatch, 
     assert path.read_bytes() == b"before" and list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="needs the program ffmpeg")
+@pytest.mark.filterwarnings("error")
+def test_an_mp4_has_the_size_of_its_frames_and_no_warning(toy, tmp_path, monkeypatch):
+    class Package:
+        get_ffmpeg_exe = staticmethod(lambda: shutil.which("ffmpeg"))
+
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", Package)
+    path = animate(toy, None, None, tmp_path / "toy.mp4", frames=5)
+    assert list(tmp_path.iterdir()) == [path]
+    command = [
+        "ffmpeg",
+        "-i",
+        str(path),
+        "-f",
+        "rawvideo",
+        "-pix_fmt",
+        "rgb24",
+        "-loglevel",
+        "error",
+        "-",
+    ]
+    frames = subprocess.run(command, capture_output=True, check=True).stdout
+    assert len(frames) == 5 * 100 * 50 * 3
+    monkeypatch.setattr(Package, "get_ffmpeg_exe", staticmethod(lambda: "false"))
+    with pytest.raises(ValueError, match="ffmpeg wrote no film"):
+        animate(toy, None, None, tmp_path / "other.mp4", frames=5)
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_mp4_without_its_package_names_it(toy, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     with pytest.raises(ValueError, match=r"diffmicro\[animate\]"):
         animate(toy, None, None, tmp_path / "toy.mp4")
+
+
+def test_a_motion_without_values_is_no_film(toy, tmp_path, monkeypatch, capsys):
+    """Of drive 6 the toy knows no motion; its path is NaN there."""
+    path = namedtuple("Path", ["time", "place"])(np.linspace(0, 1, 5), np.full(5, np.nan))
+
+    def animated(design, setting, frames):
+        moving(lost, path, design, setting)
+        raise AssertionError("drawn")
+
+    hooks = {"simulate": lambda design, setting: path, "carries": False, "quick": {}, "lone": {}}
+    lost = dataclasses.replace(TOY, **hooks, respond=partial(TOY.respond, window=0))
+    for shown in (dataclasses.replace(lost, animation=animated), lost):
+        monkeypatch.setattr(words, "device", lambda name, shown=shown: shown)
+        for drive, why in ((6, "no_orbit. No periodic motion"), (1, "cannot be followed")):
+            out = tmp_path / "toy.gif"
+            assert run(["animate", "toy", f"drive={drive}", "--out", str(out)]) == 3
+            assert f"toy: {why}" in (said := capsys.readouterr().err) or why in said
+            assert "There is nothing to draw" in said and not out.exists()
+
+
+def test_the_result_of_an_optimization_moves(toy, tmp_path, monkeypatch):
+    """Its values, and words in their place: also another name of one of them."""
+    shown = []
+
+    def animated(design, setting, frames):
+        shown.append((design.length, setting.drive))
+        return toy.animation(design, setting, frames)
+
+    aliases = {"pace": Alias("drive", "length", "of the drive")}
+    found = dataclasses.replace(TOY, animation=animated, aliases=aliases)
+    monkeypatch.setattr(words, "device", lambda name: found)
+    best = {"design": {"length": 2.0}, "setting": {"drive": 0.7}}
+    config = {"about": {"points": [{"device": "toy"}]}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    result = {"optimized": best, "constraints": {}}
+    (tmp_path / "result.json").write_text(json.dumps(result))
+    for pairs, point in (([], (2.0, 0.7)), (["pace=1"], (2.0, 0.5))):
+        assert run(["animate", str(tmp_path), *pairs, "--out", str(tmp_path / "a.gif")]) == 0
+        assert shown[-1] == point
 
 
 Path = namedtuple("Path", ["time", "gap", "closed", "pair", "table"])

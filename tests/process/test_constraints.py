@@ -165,14 +165,26 @@ def test_a_run_has_its_rules_in_mask_and_report(rules, tmp_path, capsys):
     assert run(["verify", str(tmp_path / "report.json")]) == 0
 
 
-def test_layers_that_are_not_there_are_said(rules, tmp_path, capsys):
-    rules.write_text('[layers.poly]\nminimum_gap="2um"\n')
-    words = ["wrmma", "--rules", str(rules)]
-    assert run(["draw", *words, "--out", str(tmp_path / "a.png")]) == 2
+def test_rules_of_a_layer_that_is_not_there_are_refused(rules, tmp_path, capsys):
+    """A misspelled layer would leave the true one without its bias."""
+    mask = tmp_path / "a.gds"
+    commands = (
+        ["draw", "wrmma", "--out", str(mask)],
+        ["optimize", "wrmma", "--maximize", "eta", "--free", "rest_gap=8um:40um"],
+        ["tolerances", "wrmma", "--subject", "velocity>2mm/s"],
+    )
+    rules.write_text('[layers.nickle]\netch_bias="0.5um"\n[layers.gold]\netch_scatter="0.2um"\n')
+    for words in commands:
+        assert run([*words, "--rules", str(rules)]) == 2
+        said = " ".join(capsys.readouterr().err.split())
+        assert "wrmma has no layer nickle; its layers are nickel, gold" in said
+    assert not mask.exists()
+
+
+def test_layers_without_rules_are_said(rules, capsys):
+    rules.write_text('[layers.nickel]\nminimum_gap="50um"\n')
+    words = ["optimize", "wrmma", "--maximize", "eta", "--free", "rest_gap=8um:40um"]
+    assert run([*words, "--rules", str(rules)]) == 2
     said = " ".join(capsys.readouterr().err.split())
-    assert "wrmma has no layer poly; its layers are nickel, gold" in said
-    rules.write_text('[layers.poly]\nminimum_gap="2um"\n[layers.nickel]\nminimum_gap="50um"\n')
-    assert run(["optimize", *words, "--maximize", "eta", "--free", "rest_gap=8um:40um"]) == 2
-    said = " ".join(capsys.readouterr().err.split())
-    assert "rules of poly: wrmma has no such layer" in said and "no rules for gold" in said
+    assert "no rules for gold" in said
     assert "gap(rest_gap) >= 50 um (minimum_gap of nickel; it is 40 um)" in said

@@ -117,7 +117,7 @@ def test_what_cannot_be_merged_is_said(tmp_path):
         (["drive=1:2:3", "--random", 5], "drawn from key=low:high"),
         (["drive=2:1", "--random", 5], "first value has to be below the second"),
         (["drive=1", "--random", 5], "No key has values to draw from"),
-        (["drive=-1:2", "--random", 5], "drive = -1.0 Hz is not allowed"),
+        (["drive=-1:2", "--random", 5], "drive = -1 Hz is not allowed"),
         (["drive=1:2", "--random", 5, "--carry", "up"], "no neighbor"),
         (["drive=1:2:3", "--shard", "4/3"], "has to be I/N"),
         (["drive=1:2:3", "--shard", "1/5"], "fewer pieces of work than 5"),

@@ -1,12 +1,14 @@
 """Sweeps of a device with known answers: grids, chunks, second search, carried states, files."""
 
 import csv
+import dataclasses
 import tracemalloc
 
 import jax
 import numpy as np
 import pytest
 
+from diffmicro._device import Alias
 from diffmicro.devices import as_device
 from diffmicro.results import words
 from diffmicro.sweep import grid, join, size, sweep, write_csv, write_npz, writer
@@ -37,6 +39,21 @@ def test_every_row_belongs_to_its_parameters():
     np.testing.assert_allclose(found["velocity"], found["drive"] * found["length"], rtol=1e-15)
     assert set(found["status"]) == {"ok"}
     assert found.units == {"drive": "Hz", "length": "m", "velocity": "m/s", "seen": "-"}
+
+
+@pytest.mark.parametrize("carry", ["none", "up"])
+def test_an_alias_is_placed_at_every_point_as_a_word_would_be(carry):
+    """pace = length * drive, and so the velocity, whatever the length."""
+    aliased = dataclasses.replace(
+        toy.TOY, aliases={"pace": Alias("drive", "length", "of the drive")}
+    )
+    axes = {"pace": np.array([0.2, 0.6, 0.9]), "length": [1.0, 3.0]}
+    found = join(list(sweep(aliased, axes, carry=carry)))
+    assert found.keys == ("pace", "length") and "drive" not in found.columns
+    np.testing.assert_allclose(found["velocity"], found["pace"], rtol=1e-15)
+    assert found.units["pace"] == "m"
+    with pytest.raises(ValueError, match="pace is drive times length: give one"):
+        next(sweep(aliased, {"pace": [1.0], "drive": [1.0]}))
 
 
 def test_words_and_none_are_swept_in_order():
