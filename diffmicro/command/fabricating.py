@@ -133,20 +133,13 @@ def _plain(
     spread: "Scatter",
 ) -> JsonObject:
     """What `--json` prints."""
+    from diffmicro.fabrication.deviations import causes_plain
+
     return {
         "device": device.name,
         **yield_words(found, spread),
         "limits": [str(limit) for limit in limits],
-        "tolerances": [
-            {
-                "variable": t.variable,
-                "size": t.size,
-                "relative": t.relative,
-                "kind": t.kind,
-                "moves": dict(t.moves),
-            }
-            for t in deviating
-        ],
+        "tolerances": causes_plain(deviating),
     }
 
 

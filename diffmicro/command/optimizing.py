@@ -66,6 +66,7 @@ def run_optimize(
     made: how parts deviate, and how many are to be good. others: --workers and --cluster.
     """
     from diffmicro.design import Objective
+    from diffmicro.fabrication.deviations import causes_plain
 
     check_figure(plot)
     module = words.device(device)
@@ -91,7 +92,10 @@ def run_optimize(
         problem = _problem(module, fixed, ranges, objective, subject, scatter, (process, layout))
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
-    deviating = made.deviating(module, process, layout)
+    deviating = made.deviating(module, fixed.design, process, layout)
+    if deviating.stated:
+        stated = {**problem.about, "deviating": causes_plain(deviating.stated)}
+        problem = replace(problem, about=stated)
     with sharing(*others) as processes:
         result, counted = _searched(problem, made.good, deviating, processes, out=out, **options)
     study = result.json(f"{device} {goal} {response}")

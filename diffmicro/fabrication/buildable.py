@@ -284,7 +284,7 @@ def _keeping(problem: Problem, plan: _Plan) -> Problem:
             for v, (low, high) in zip(variables, ends, strict=True)
         )
     known = problem.under(bounds)
-    about = {**known.about, "limits": [str(limit) for limit in plan.limits]}
+    about = {**problem.about, **known.about, "limits": [str(limit) for limit in plan.limits]}
     return dataclasses.replace(known, variables=variables, about=about)
 
 

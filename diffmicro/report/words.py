@@ -6,6 +6,7 @@ from diffmicro._device import Device
 from diffmicro._json import Json
 from diffmicro.design.problem import FEASIBLE
 from diffmicro.design.shown import show, with_units
+from diffmicro.fabrication.surroundings import places_text
 from diffmicro.parameters import Fields, Value, describe
 from diffmicro.report.claims import Claim, Question
 from diffmicro.shapes.features import NAMED
@@ -102,14 +103,20 @@ def _bound_of(question: Question, what: str) -> tuple[str, float]:
     return of, next(b for name, sense, b in question.constraints if what == f"{name} {sense} {b:g}")
 
 
-def end_text(claim: Claim, kinds: Mapping[str, str]) -> str:
-    """The distance to the nearest end along a parameter."""
-    key = claim.name.removeprefix("distance along ")
-    kind = kinds.get(f"nearest end along {key}", "none within reach")
-    far = f"{100 * claim.value:.3g} %"
-    if kind == "none within reach":
-        return f"{key}: no end within {far} of its value, either way."
-    return f"{key}: {kind.replace('_', ' ')} when it changes by {far} of its value."
+def end_texts(claimed: Mapping[str, Value]) -> list[str]:
+    """The ends and kinks along each parameter, by the names of their claims."""
+    places: dict[str, dict[str, tuple[str, float]]] = {}
+    texts = []
+    for name, value in claimed.items():
+        what, _, key = name.rpartition(" along ")
+        if what.startswith("distance of the "):
+            continue
+        far = claimed.get(f"distance of the {name}")
+        if far is None:
+            texts.append(f"{key}: {value}")
+        else:
+            places.setdefault(key, {})[what] = (str(value), float(far))
+    return [f"{key}: {places_text(own)}." for key, own in places.items()] + texts
 
 
 def words_of(device: Device, question: Question, side: str) -> list[str]:

@@ -10,12 +10,13 @@ import pytest
 from diffmicro.command.app import run
 from diffmicro.devices import device
 from diffmicro.report import question_of_run, verify
-from diffmicro.report.claims import Claim
+from diffmicro.report.claims import Claim, _responses, point_of
 from diffmicro.report.figures import bars_figure
 from diffmicro.report.page import _drawn_sides, _ends
 from diffmicro.report.verify import digest_of
 from tests.process import comb
 
+TRIBOMETER = device("tribometer")
 OPTIMIZE = ["optimize", "tribometer", "--maximize", "sliding_velocity"]
 OPTIMIZE += ["--free", "force_ratio=0.3:0.7", "probe_mass=2g:3g", "--subject", "friction_ratio>0.6"]
 OPTIMIZE += ["--budget", "20", "--lanes", "2", "--no-surroundings"]
@@ -124,7 +125,7 @@ def test_bad_files_and_folders_are_said(made, tmp_path, capsys):
         (["report", str(made / "run"), "--out", str(tmp_path / "a.pdf")], "has to be .html"),
         (["verify", str(tmp_path / "no.json")], "There is no file"),
     ]
-    (tmp_path / "bad.json").write_text('{"report": 1}')
+    (tmp_path / "bad.json").write_text('{"report": 2}')
     (tmp_path / "list.json").write_text("[1]")
     (tmp_path / "torn.json").write_text('{"report": ')
     cases += [(["verify", str(tmp_path / "torn.json")], "is not JSON")]
@@ -137,6 +138,15 @@ def test_bad_files_and_folders_are_said(made, tmp_path, capsys):
 def test_the_question_goes_through_json(made):
     question, _ = question_of_run(made / "run")
     assert type(question).of(json.loads(json.dumps(question.plain()))) == question
+
+
+def test_a_start_without_numbers_is_claimed_as_such(made):
+    """A start that was erratic or ran away has responses that are not finite: the report was not written."""
+    question, _ = question_of_run(made / "run")
+    runaway = point_of(TRIBOMETER, {**question.before, "drag_ratio": 1.5, "sliding_velocity": None})
+    found = _responses(TRIBOMETER, "before", runaway, question)
+    assert found[0].value == "runaway" and any(c.value is None for c in found)
+    json.dumps([c._asdict() for c in found], allow_nan=False)
 
 
 def test_a_drawing_that_is_the_same_is_shown_once(made):
