@@ -280,6 +280,7 @@ def _slopes(device: Device, point: tuple[Fields, Fields], question: Question) ->
     largest = max((abs(s) for s in shares.values() if math.isfinite(s)), default=0.0)
     for key, share in shares.items():
         found.append(Claim("elasticity", key, plain(share), "", SLOPE, largest))
+        found.append(Claim("elasticity verdict", key, verdict_word(certificate.entries[key])))
     return found
 
 

@@ -41,6 +41,11 @@ pre span { display: inline-block; max-width: 100% }
 }
 """
 
+HATCHED = (
+    "Hatched bars are derivatives that are not certified: size and sign may be wrong. A parameter with a word in "
+    "place of a bar has no derivative here."
+)
+
 
 def page(
     device: Device,
@@ -62,7 +67,7 @@ def page(
         _section("What it does, before and after", _responses(device, claims)),
         _section(
             "What holds the optimum, and its price",
-            _list(words.limit_texts(device, question, claims)),
+            _list(words.limit_texts(device, question, claims, str(run["status"]))),
         ),
         _section("How sure the derivatives are", _certificate(claims)),
         _section("How near it is to where it stops working", _ends(claims)),
@@ -191,8 +196,10 @@ def _elasticities(question: Question, claims: Sequence[Claim]) -> str:
     own = [c for c in claims if c.topic == "elasticity"]
     if not any(isinstance(c.value, int | float) for c in own):
         return _paragraph("There are no derivatives to show.", "note")
-    label = f"percent of {question.objective} for one percent of the parameter"
-    return embedded(bars_figure(own, label), label, "80%")
+    label = f"percent of {question.objective} for one percent of each parameter"
+    sure = all(c.value == "certified" for c in claims if c.topic == "elasticity verdict")
+    picture = embedded(bars_figure(claims, question.objective), label, "80%")
+    return picture + ("" if sure else _paragraph(HATCHED, "warning"))
 
 
 def _search(

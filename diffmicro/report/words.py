@@ -59,31 +59,42 @@ def answer_text(device: Device, question: Question, claims: Sequence[Claim]) -> 
     return text
 
 
-def limit_texts(device: Device, question: Question, claims: Sequence[Claim]) -> list[str]:
-    """What holds the design and what it costs."""
-    found = []
+def limit_texts(
+    device: Device, question: Question, claims: Sequence[Claim], status: str
+) -> list[str]:
+    """What holds the design and what it costs, and then what does not hold it. status: of the search."""
+    prices = {c.name.removeprefix("price of "): c for c in claims if c.name.startswith("price of ")}
+    doubt = _doubt(claims, status)
+    held = []
+    for what, claim in prices.items():
+        name, bound = _bound_of(question, what)
+        room, gain = 0.01 * abs(bound), 0.01 * abs(bound) * claim.value
+        worth = "is worth" if not doubt else "would be worth about"
+        number = f"{claim.value:.4g} {claim.unit if claim.unit != '1' else ''}".strip()
+        held.append(
+            f"{_begun(with_units(device, what))} holds the design. 1 % more room there "
+            f"({show(device, name, room)}) {worth} {show(device, question.objective, gain)} of "
+            f"{question.objective}; its multiplier is {number}.{doubt}"
+        )
+    loose = []
     for claim in claims:
-        if claim.topic != "limits":
+        name = claim.name.removeprefix("slack of ")
+        if name == claim.name or name in prices:
             continue
-        if claim.name.startswith("price of "):
-            what = claim.name.removeprefix("price of ")
-            name, bound = _bound_of(question, what)
-            room, gain = 0.01 * abs(bound), 0.01 * abs(bound) * claim.value
-            whole = with_units(device, what)
-            number = f"{claim.value:.4g} {claim.unit if claim.unit != '1' else ''}".strip()
-            found.append(
-                f"{_begun(whole)} holds the design. 1 % more room there "
-                f"({show(device, name, room)}) is worth {show(device, question.objective, gain)} of "
-                f"{question.objective}; its multiplier is {number}."
-            )
-        else:
-            name = claim.name.removeprefix("slack of ")
-            of, bound = _bound_of(question, name)
-            sense = name.split()[1]
-            none = abs(claim.value) <= FEASIBLE * (abs(bound) or 1.0)
-            left = "nothing" if none else show(device, of, claim.value)
-            found.append(f"{of} {sense} {show(device, of, bound)}: {left} is left.")
-    return found or ["Nothing binds: the optimum lies inside all bounds."]
+        of, bound = _bound_of(question, name)
+        sense = name.split()[1]
+        none = abs(claim.value) <= FEASIBLE * (abs(bound) or 1.0)
+        left = "nothing" if none else show(device, of, claim.value)
+        loose.append(f"{of} {sense} {show(device, of, bound)}: {left} is left.")
+    return (held or ["Nothing binds: the optimum lies inside all bounds."]) + loose
+
+
+def _doubt(claims: Sequence[Claim], status: str) -> str:
+    """Why prices are estimates; empty where they are not."""
+    verdict = {c.name: c.value for c in claims if c.topic == "certificate"}.get("verdict")
+    reasons = [f"the gradient is {verdict}"] if verdict not in (None, "certified") else []
+    reasons += ["the search did not end at an optimum"] if status != "ok" else []
+    return f" This price is an estimate: {' and '.join(reasons)}." if reasons else ""
 
 
 def _begun(text: str) -> str:

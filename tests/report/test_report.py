@@ -14,6 +14,7 @@ from diffmicro.report.claims import Claim, _responses, point_of
 from diffmicro.report.figures import bars_figure
 from diffmicro.report.page import _drawn_sides, _ends
 from diffmicro.report.verify import digest_of
+from diffmicro.report.words import limit_texts
 from tests.process import comb
 
 TRIBOMETER = device("tribometer")
@@ -182,10 +183,29 @@ def test_runs_of_anybodys_file_go_on_from_every_folder(tmp_path, monkeypatch, ca
     assert run(["verify", "report.json", "--device", "../robots/comb.py:COMB"]) == 0
 
 
-def test_the_page_says_what_was_not_found_and_shows_rounding_as_zero():
+def test_the_page_says_what_was_not_found():
     found = _ends(
         [Claim("ends", "nearest end along field", "not found: 48 or more events a round")]
     )
     assert "field: not found: 48 or more events a round" in found
-    shown = bars_figure([Claim("elasticity", "a", 2.0), Claim("elasticity", "b", -3e-17)], "-")
-    assert [text.get_text() for text in shown.axes[0].texts] == ["2", "0"]
+
+
+def test_bars_and_prices_that_are_not_certified_say_so(made):
+    shares = [Claim("elasticity", "a", 2.0), Claim("elasticity", "b", -3e-17)]
+    words = [
+        Claim("elasticity verdict", "a", "certified"),
+        Claim("elasticity verdict", "b", "uncertified"),
+    ]
+    shown = bars_figure([*shares, *words], "speed").axes[0]
+    assert [text.get_text() for text in shown.texts] == ["+2.00", "+0.00 uncertified"]
+    assert [bar.get_hatch() for bar in shown.patches] == ["", "///"]
+    question, _ = question_of_run(made / "run")
+    claims = [Claim(**one) for one in content_of(made)["claims"]]
+    sure, *loose = limit_texts(TRIBOMETER, question, claims, "ok")
+    assert "is worth" in sure and "holds the design" in sure and "is left" in loose[-1]
+    assert (
+        "an estimate: the search did not end"
+        in limit_texts(TRIBOMETER, question, claims, "stopped")[0]
+    )
+    doubted = [c._replace(value="uncertified") if c.name == "verdict" else c for c in claims]
+    assert "the gradient is uncertified" in limit_texts(TRIBOMETER, question, doubted, "ok")[0]
