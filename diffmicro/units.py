@@ -155,3 +155,15 @@ def readable(value: float, unit: str, digits: int = 6) -> str:
     """`20 um` for 2e-5 m: what `in_si` understands, with so many digits."""
     shown = readable_unit(value, unit)
     return f"{value * shown.factor:.{digits}g} {shown.unit}".strip()
+
+
+def exact(value: float, unit: str) -> str:
+    """`20um` for 2e-5 m: a word that `in_si` reads as this very number; in SI where no unit gives it."""
+    for digits in (6, 12, 15, 17):
+        text = readable(value, unit, digits).replace(" ", "")
+        try:
+            if in_si(text, unit) == value:
+                return text
+        except ValueError:  # of a unit that is written with a space
+            break
+    return repr(value)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from diffmicro.units import UnitError, in_si
+from diffmicro.units import UnitError, exact, in_si
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,12 @@ def test_another_dimension_or_no_unit(word, unit, message):
 def test_what_is_no_number(word):
     with pytest.raises(ValueError):
         in_si(word, "m")
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "word"),
+    [(20e-6, "m", "20um"), (1.5, "-", "1.5"), (2e8, "Pa", "200MPa")],
+)
+def test_an_exact_word_is_read_as_the_same_number(value, unit, word):
+    assert in_si(exact(value, unit), unit) == value
+    assert exact(value, unit) == word

@@ -179,7 +179,7 @@ def _print(device: Device, shown: Mapping[str, Json]) -> None:
     if shown["note"]:
         console().print(Text(shown["note"]))
     if shown["causes"]:
-        table = Table("bad by", "share of all parts", title="What the bad parts fail by")
+        table = Table("reason", "share of all parts", title="Why parts are bad")
         for cause, share in shown["causes"].items():
             table.add_row(Text(with_units(device, cause)), f"{100 * share:.4g} %")
         console().print(table)

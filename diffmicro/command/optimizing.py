@@ -34,7 +34,13 @@ from diffmicro.command.sharing import ALONE, sharing
 from diffmicro.command.surrounding import surroundings_of, surroundings_text
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
-from diffmicro.command.yielding import DEFAULT, Fabrication, yield_plain, yield_text
+from diffmicro.command.yielding import (
+    DEFAULT,
+    Fabrication,
+    stated_limit,
+    yield_plain,
+    yield_text,
+)
 from diffmicro.parameters import Fields, Value
 
 if TYPE_CHECKING:
@@ -285,7 +291,10 @@ def _print(study: JsonObject, response: str, device: Device) -> None:
     page.print(table)
     for name, constraint in others.items():
         of = constraint["of"]
-        text = f"constraint {with_units(device, name)}: value {value(of, constraint['value'])}, "
+        stated = stated_limit(name, study["yield"]["limits"]) if "yield" in study else name
+        text = f"constraint {with_units(device, stated)}"
+        text += f", kept with a reserve as {with_units(device, name)}" if stated != name else ""
+        text += f": value {value(of, constraint['value'])}, "
         if constraint["binds"]:
             text += f"binds; {price(of, constraint['multiplier'])}"
         else:

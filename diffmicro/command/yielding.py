@@ -57,7 +57,7 @@ DEFAULT = Fabrication()
 
 
 def yield_plain(found: "Buildable") -> JsonObject:
-    """What a result says beside its last search."""
+    """What a result says in place of its last search, which began where the one before ended."""
     rounds = [
         {
             "deviations": one.index,
@@ -77,6 +77,7 @@ def yield_plain(found: "Buildable") -> JsonObject:
     chosen = next(i for i, one in enumerate(found.rounds) if one.result is found.result)
     return {
         "status": found.status,
+        "published": found.rounds[0].result.json("")["published"],
         "reason": found.reason,
         "evaluations": found.evaluations,
         "seconds": round(sum(one.result.seconds for one in found.rounds), 3),
@@ -88,6 +89,12 @@ def yield_plain(found: "Buildable") -> JsonObject:
             "rounds": rounds,
         },
     }
+
+
+def stated_limit(name: str, limits: Sequence[str]) -> str:
+    """The limit as it was stated, of a constraint that a search kept with a reserve."""
+    response, sense, _ = name.split()
+    return next((limit for limit in limits if limit.split()[:2] == [response, sense]), name)
 
 
 def yield_text(device: Device, found: Mapping[str, Json], objective: str) -> list[str]:

@@ -143,8 +143,8 @@ def question_of_run(folder: Path) -> tuple[Question, JsonObject]:
         )
     except (OSError, KeyError, TypeError, json.JSONDecodeError):
         raise ValueError(
-            f"{folder} is no folder of a finished optimization; it needs config.json and result.json, as "
-            "`diffmicro optimize ... --out DIR` writes them."
+            f"{folder} does not hold a finished optimization: config.json or result.json is missing or not "
+            "readable. Give the folder that `diffmicro optimize ... --out DIR` wrote; of --yield, a round's."
         ) from None
     return question, result | {"config": config}
 

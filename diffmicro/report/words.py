@@ -5,11 +5,14 @@ from collections.abc import Mapping, Sequence
 from diffmicro._device import Device
 from diffmicro._json import Json
 from diffmicro.design.problem import FEASIBLE
-from diffmicro.design.shown import show, with_units
+from diffmicro.design.shown import show, unit_of, with_units
+from diffmicro.fabrication.deviations import causes_from
 from diffmicro.fabrication.surroundings import places_text
 from diffmicro.parameters import Fields, Value, describe
 from diffmicro.report.claims import Claim, Question
 from diffmicro.shapes.features import NAMED
+from diffmicro.tolerance import Tolerance
+from diffmicro.units import exact
 
 VERDICTS = {
     "certified": "The derivatives at the optimum are certified: ",
@@ -131,13 +134,12 @@ def end_texts(claimed: Mapping[str, Value]) -> list[str]:
 
 
 def words_of(device: Device, question: Question, side: str) -> list[str]:
-    """key=value words of what differs from the published design and setting, without the free fields."""
+    """key=value words of what differs from the published design and setting."""
     published = {**_fields(device.published_design()), **_fields(device.published_setting())}
-    free = {name.partition("[")[0] for name in question.free} if side == "before" else set()
     found = []
     for key, value in getattr(question, side).items():
-        if key not in free and value is not None and not _same(value, published.get(key)):
-            found.append(f"{key}={_word(value)}")
+        if value is not None and not _same(value, published.get(key)):
+            found.append(f"{key}={_word(value, unit_of(device, key))}")
     return found
 
 
@@ -145,11 +147,16 @@ def repeat_command(device: Device, question: Question, config: Mapping[str, Json
     """The command that does the search again, in pieces that belong together."""
     parts = ["diffmicro optimize", question.device, *words_of(device, question, "before")]
     parts.append(f"--{question.goal} {question.objective}")
-    parts += [f"--free {name}={low!r}:{high!r}" for name, (low, high) in question.free.items()]
-    parts += [f"--subject '{of}{sense}{bound!r}'" for of, sense, bound in question.constraints]
+    for name, ends in question.free.items():
+        low, high = (exact(end, unit_of(device, name)) for end in ends)
+        parts.append(f"--free {name}={low}:{high}")
+    for of, sense, bound in question.constraints:
+        parts.append(f"--subject '{of}{sense}{exact(bound, unit_of(device, of))}'")
+    parts += [_scatter_word(device, cause) for cause in causes_from(question.deviating)]
     if question.rules is not None:
+        known = describe(device.Layout) if device.Layout else {}
         words = {k: v for k, v in question.layout.items() if v is not None}
-        parts[2:2] = [f"{key}={_word(value)}" for key, value in words.items()]
+        parts[2:2] = [f"{key}={_word(v, known[key].unit)}" for key, v in words.items()]
         parts.append("--rules rules.toml")
     if config.get("method", "auto") != "auto":
         parts.append(f"--method {config['method']}")
@@ -170,8 +177,22 @@ def _same(value: Value, other: Value) -> bool:
     )
 
 
-def _word(value: Value) -> str:
+def _word(value: Value, unit: str) -> str:
     if isinstance(value, list):
         rows = value if isinstance(value[0], list) else [value]
         return ";".join(",".join(repr(x) for x in row) for row in rows)
+    if isinstance(value, float):
+        return exact(value, unit)
     return str(value) if isinstance(value, str) else repr(value)
+
+
+def _scatter_word(device: Device, cause: Tolerance) -> str:
+    """`--scatter rest_gap=+-1um`, or `--common` of a cause that moves several fields."""
+    size = exact(100 * cause.size, "-") + "%"
+    if not cause.relative:
+        size = exact(cause.size, unit_of(device, cause.moves[0][0]))
+    size = ("+-" if cause.kind == "interval" else "") + size
+    if not cause.common:
+        return f"--scatter {cause.variable}={size}"
+    moves = ",".join(f"{name}{share:+.17g}" for name, share in cause.moves)
+    return f"--common {cause.variable}={size}:{moves}"

@@ -68,6 +68,7 @@ def test_the_page_is_one_file_that_loads_nothing(made):
         "The upper bound of force_ratio holds the design. 1 % more room there (0.007) is worth 54.719 um/s",
         "The derivatives at the optimum are certified",
         "--free force_ratio=0.3:0.7",
+        "--free probe_mass=2g:3g",
         "diffmicro verify report.json",
     ):
         assert words in text, words
@@ -122,7 +123,10 @@ def test_a_change_beside_the_claims_is_found_by_the_digest(made, tmp_path, capsy
 def test_bad_files_and_folders_are_said(made, tmp_path, capsys):
     cases = [
         (["report", str(tmp_path / "no"), "--out", str(tmp_path / "a.html")], "is no folder"),
-        (["report", str(tmp_path), "--out", str(tmp_path / "a.html")], "needs config.json"),
+        (
+            ["report", str(tmp_path), "--out", str(tmp_path / "a.html")],
+            "config.json or result.json is missing",
+        ),
         (["report", str(made / "run"), "--out", str(tmp_path / "a.pdf")], "has to be .html"),
         (["verify", str(tmp_path / "no.json")], "There is no file"),
     ]
