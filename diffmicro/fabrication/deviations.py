@@ -63,16 +63,17 @@ class Deviations:
             if self.given
             else f"by the default tolerances of {self.device.name}, as none were given"
         )
-        return f"Parts deviate {origin}: {'; '.join(cause_text(self.device, c) for c in causes)}."
+        own = len(self.stated) if self.given else len(causes)
+        texts = [cause_text(self.device, cause) for cause in causes[:own]]
+        texts += [cause_text(self.device, cause, "m") for cause in causes[own:]]
+        return f"Parts deviate {origin}: {'; '.join(texts)}."
 
 
-def cause_text(device: Device, cause: Tolerance) -> str:
-    """`rest_gap 0.5 um (standard deviation)`; a common cause with the names of what it moves."""
+def cause_text(device: Device, cause: Tolerance, unit: str = "") -> str:
+    """`rest_gap 0.5 um (standard deviation)`; a common cause with the names of what it moves. unit: of its size, by
+    default that of what it moves; an etch, which is a length, may move fields of any unit."""
     moved = [name for name, _ in cause.moves]
-    units = [unit_of(device, name) for name in moved]
-    unit = (
-        "m" if "m" in units else units[0]
-    )  # what moves fields of several units is an etch, which is a length
+    unit = unit or unit_of(device, moved[0])
     size = f"{100 * cause.size:.4g} %" if cause.relative else readable(cause.size, unit, 4)
     kind = "standard deviation" if cause.kind == "normal" else "at most"
     return (

@@ -9,7 +9,7 @@ from diffmicro import Tolerance, device
 from diffmicro.boundary import Boundary
 from diffmicro.boundary.values import BoundaryCertificate
 from diffmicro.command.app import run
-from diffmicro.fabrication.deviations import Deviations, causes_from, causes_plain
+from diffmicro.fabrication.deviations import Deviations, cause_text, causes_from, causes_plain
 from diffmicro.fabrication.surroundings import places_text, surroundings
 
 AROUND = importlib.import_module("diffmicro.fabrication.surroundings")
@@ -17,6 +17,7 @@ TRIBOMETER = device("tribometer")
 POINT = TRIBOMETER.published_design(), TRIBOMETER.published_setting()
 COMB = ["optimize", "tests/process/comb.py:COMB", "--maximize", "density", "reach=60um"]
 COMB += ["--free", "pitch=4um:40um", "--free", "finger=1um:20um", "--method", "sqp"]
+STIFFER = (("tethered_frequency", -1e9),)
 
 
 def test_the_text_names_each_cause_with_its_size():
@@ -30,6 +31,9 @@ def test_the_text_names_each_cause_with_its_size():
     )
     own = Deviations(TRIBOMETER).text(POINT[0])
     assert "by the default tolerances of tribometer, as none were given: probe_mass 1 %" in own
+    assert cause_text(device("wrmma"), Tolerance("etch", 5e-8, False, "normal", STIFFER), "m") == (
+        "etch 50 nm (standard deviation; moves tethered_frequency)"
+    )
     etch = Tolerance("etch", 1e-7, False, "interval", (("gap", 2.0), ("width", -2.0)))
     assert causes_from(json.loads(json.dumps(causes_plain([etch])))) == (etch,)
 
