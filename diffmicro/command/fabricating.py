@@ -80,9 +80,11 @@ def run_tolerances(
     spread = scattered(device, point.design, point.setting, deviating)
     shown = _plain(device, found, deviating, every, spread)
     if plot is not None:
+        from diffmicro.design.shown import with_units
         from diffmicro.plot.tolerances import tolerances_figure
 
-        tolerances_figure(shown, found, spread.causes).savefig(plot)
+        named = partial(with_units, device)
+        tolerances_figure(shown, found, spread.causes, named).savefig(plot)
     print(json.dumps(shown, allow_nan=False)) if as_json else _print(device, shown)
     return Code.OK
 

@@ -70,8 +70,8 @@ class Deviations:
 
 
 def cause_text(device: Device, cause: Tolerance, unit: str = "") -> str:
-    """`rest_gap 0.5 um (standard deviation)`; a common cause with the names of what it moves. unit: of its size, by
-    default that of what it moves; an etch, which is a length, may move fields of any unit."""
+    """`rest_gap 0.5 um (standard deviation)`; a common cause with the names of what it moves. unit: of its size,
+    by default that of what it moves; an etch, which is a length, may move fields of any unit."""
     moved = [name for name, _ in cause.moves]
     unit = unit or unit_of(device, moved[0])
     size = f"{100 * cause.size:.4g} %" if cause.relative else readable(cause.size, unit, 4)
