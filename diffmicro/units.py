@@ -186,3 +186,15 @@ def round_below(limit: float) -> float:
     """
     power = 10.0 ** math.floor(math.log10(limit))
     return next(k for k in (10, 5, 2, 1) if k * power <= limit * (1 + 1e-9)) * power
+
+
+def exact(value: float, unit: str) -> str:
+    """`20um` for 2e-5 m: a word that `in_si` reads as this very number; in SI where no unit gives it."""
+    for digits in (6, 12, 15, 17):
+        text = readable(value, unit, digits).replace(" ", "")
+        try:
+            if in_si(text, unit) == value:
+                return text
+        except ValueError:  # of a unit that is written with a space
+            break
+    return repr(value)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from diffmicro.units import UnitError, in_readable_units, in_si, round_below
+from diffmicro.units import UnitError, exact, in_readable_units, in_si, round_below
 
 
 @pytest.mark.parametrize(
@@ -79,3 +79,12 @@ def test_scale_bars_are_as_long_as_fits_whatever_the_rounding(size, power):
     for limit in (whole, math.nextafter(whole, 0), math.nextafter(whole, math.inf), 1.9 * whole):
         assert round_below(limit) == pytest.approx(whole, rel=1e-12)
     assert round_below(0.99 * whole) < 0.99 * whole
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "word"),
+    [(20e-6, "m", "20um"), (1.5, "-", "1.5"), (2e8, "Pa", "200MPa")],
+)
+def test_an_exact_word_is_read_as_the_same_number(value, unit, word):
+    assert in_si(exact(value, unit), unit) == value
+    assert exact(value, unit) == word

@@ -23,7 +23,7 @@ from diffmicro._device import Device
 from diffmicro.autodiff.rules import Changes, known
 from diffmicro.boundary.declared import declared_boundaries
 from diffmicro.boundary.find import REACH, span
-from diffmicro.boundary.orbit import Motion, boundary_of, followed, settled
+from diffmicro.boundary.orbit import Motion, boundary_of, followed, orbit_boundaries, settled
 from diffmicro.boundary.values import Boundary
 from diffmicro.devices import as_device
 from diffmicro.dynamics.boundaries import walk
@@ -90,6 +90,22 @@ def measured(
     if key in wrt:
         gradient[key] = np.asarray(-way * nearest.at / here)
     return Margin(nearest.distance, gradient, nearest)
+
+
+def nearby(device: Device, design: Fields, setting: Fields, key: str) -> list[Boundary]:
+    """All boundaries along `key`, those of the start and changes at which the motion goes on among them, without
+    derivatives. `NoResult` where there is no motion. On the host."""
+    low, high = span(device, design, setting, key, None)
+    design, setting = as_arrays((design, setting))
+    found: list[Boundary] = []
+    if device.orbits is not None:
+        motion = settled(device, design, setting, key, low, high, None)
+        found += orbit_boundaries(motion, (), starts=True, look=False)
+        if any(b.kind == "lost" for b in found):  # by a change on the way, that the end lies behind
+            found = [b for b in found if b.kind != "lost"] + _ends(motion, ())
+    if device.limits:
+        found += declared_boundaries(device, design, setting, key, low, high, (), {})
+    return found
 
 
 def measured_or_nan(

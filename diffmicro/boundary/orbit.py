@@ -124,8 +124,11 @@ def respond_from(
     return device.respond(design, setting, start=start, throw=False)
 
 
-def orbit_boundaries(motion: Motion, wrt: Sequence[str], starts: bool) -> list[Boundary]:
-    """The boundaries on both sides, each side from the nearest on, up to the first at which the motion ends."""
+def orbit_boundaries(
+    motion: Motion, wrt: Sequence[str], starts: bool, look: bool = True
+) -> list[Boundary]:
+    """The boundaries on both sides, each side from the nearest on, up to the first at which the motion ends.
+    `look`: what the device does beyond that one."""
     found: list[Boundary] = []
     for side, sign in (("below", -1.0), ("above", 1.0)):
         first = motion.first._replace(
@@ -136,7 +139,7 @@ def orbit_boundaries(motion: Motion, wrt: Sequence[str], starts: bool) -> list[B
         if starts:
             lost = _start_lost(motion, trail, side)
             found += [lost] if lost is not None else []
-        found += [boundary_of(motion, change, side, wrt) for change in changes]
+        found += [boundary_of(motion, change, side, wrt, look) for change in changes]
     return found
 
 

@@ -63,6 +63,11 @@ class Boundary:
     certificate: BoundaryCertificate
 
     @property
+    def holds_until(self) -> bool:
+        """Whether what the device does, reached from its start, is no longer there beyond it."""
+        return bool(self.ends) or self.kind == "start_lost"
+
+    @property
     def distance(self) -> float:
         """How far away it is, as a share of the parameter; of its own value where the parameter is zero."""
         return abs(self.at - self.start) / (abs(self.start) or abs(self.at) or 1.0)

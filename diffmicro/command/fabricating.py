@@ -80,9 +80,11 @@ def run_tolerances(
     spread = scattered(device, point.design, point.setting, deviating)
     shown = _plain(device, found, deviating, every, spread)
     if plot is not None:
+        from diffmicro.design.shown import with_units
         from diffmicro.plot.tolerances import tolerances_figure
 
-        tolerances_figure(shown, found, spread.causes).savefig(plot)
+        named = partial(with_units, device)
+        tolerances_figure(shown, found, spread.causes, named).savefig(plot)
     print(json.dumps(shown, allow_nan=False)) if as_json else _print(device, shown)
     return Code.OK
 
@@ -133,20 +135,13 @@ def _plain(
     spread: "Scatter",
 ) -> JsonObject:
     """What `--json` prints."""
+    from diffmicro.fabrication.deviations import causes_plain
+
     return {
         "device": device.name,
         **yield_words(found, spread),
         "limits": [str(limit) for limit in limits],
-        "tolerances": [
-            {
-                "variable": t.variable,
-                "size": t.size,
-                "relative": t.relative,
-                "kind": t.kind,
-                "moves": dict(t.moves),
-            }
-            for t in deviating
-        ],
+        "tolerances": causes_plain(deviating),
     }
 
 
@@ -186,7 +181,7 @@ def _print(device: Device, shown: Mapping[str, Json]) -> None:
     if shown["note"]:
         console().print(Text(shown["note"]))
     if shown["causes"]:
-        table = Table("bad by", "share of all parts", title="What the bad parts fail by")
+        table = Table("reason", "share of all parts", title="Why parts are bad")
         for cause, share in shown["causes"].items():
             table.add_row(Text(with_units(device, cause)), f"{100 * share:.4g} %")
         console().print(table)

@@ -34,7 +34,13 @@ from diffmicro.command.sharing import ALONE, sharing
 from diffmicro.command.surrounding import surroundings_of, surroundings_text
 from diffmicro.command.sweeping import check_figure
 from diffmicro.command.words import BadInput
-from diffmicro.command.yielding import DEFAULT, Fabrication, yield_plain, yield_text
+from diffmicro.command.yielding import (
+    DEFAULT,
+    Fabrication,
+    stated_limit,
+    yield_plain,
+    yield_text,
+)
 from diffmicro.parameters import Fields, Value
 
 if TYPE_CHECKING:
@@ -66,6 +72,7 @@ def run_optimize(
     made: how parts deviate, and how many are to be good. others: --workers and --cluster.
     """
     from diffmicro.design import Objective
+    from diffmicro.fabrication.deviations import causes_plain
 
     check_figure(plot)
     module = words.device(device)
@@ -91,7 +98,10 @@ def run_optimize(
         problem = _problem(module, fixed, ranges, objective, subject, scatter, (process, layout))
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None
-    deviating = made.deviating(module, process, layout)
+    deviating = made.deviating(module, fixed.design, process, layout)
+    if deviating.stated:
+        stated = {**problem.about, "deviating": causes_plain(deviating.stated)}
+        problem = replace(problem, about=stated)
     with sharing(*others) as processes:
         result, counted = _searched(problem, made.good, deviating, processes, out=out, **options)
     study = result.json(f"{device} {goal} {response}")
@@ -281,7 +291,10 @@ def _print(study: JsonObject, response: str, device: Device) -> None:
     page.print(table)
     for name, constraint in others.items():
         of = constraint["of"]
-        text = f"constraint {with_units(device, name)}: value {value(of, constraint['value'])}, "
+        stated = stated_limit(name, study["yield"]["limits"]) if "yield" in study else name
+        text = f"constraint {with_units(device, stated)}"
+        text += f", kept with a reserve as {with_units(device, name)}" if stated != name else ""
+        text += f": value {value(of, constraint['value'])}, "
         if constraint["binds"]:
             text += f"binds; {price(of, constraint['multiplier'])}"
         else:

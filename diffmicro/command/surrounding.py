@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from diffmicro.design.problem import Place
     from diffmicro.fabrication import Yield
     from diffmicro.fabrication.buildable import Deviating
+    from diffmicro.fabrication.surroundings import End
+
+
+MEANT = " (two standard deviations, or a whole interval)"
+"""How far parts are said to deviate."""
 
 
 def surroundings_of(
@@ -22,9 +27,9 @@ def surroundings_of(
 ) -> JsonObject | None:
     """The surroundings of a result's design as plain values; None where the result is no design that holds.
 
-    deviating: by default the device's process; may be a function of the design. limits: what parts keep, by
-    default the problem's. counted: the yield, where it is known. Of several operating points each has its own,
-    under `points`.
+    deviating: tolerances that were given, or a function of the design that gives them; the device's own by
+    default. limits: what parts keep, by default the problem's. counted: the yield, where it is known. Of several
+    operating points each has its own, under `points`.
     """
     places = result.problem.places(result.variables)
     if not result.feasible or not places:
@@ -54,20 +59,35 @@ def _of_place(
     limits: "Sequence[Constraint]",
     counted: "Yield | None",
 ) -> JsonObject:
+    from diffmicro.fabrication.deviations import Deviations, causes_plain
     from diffmicro.fabrication.surroundings import surroundings
 
-    if callable(deviating):
-        deviating = deviating(place.design)
+    by = deviating
+    if not isinstance(by, Deviations):
+        known = by(place.design) if callable(by) else by or ()
+        by = Deviations(place.device, tuple(known))
+    by, _ = by.where_known(place.design)
+    causes = by(place.design)
     found = surroundings(
         place.device, place.design, place.setting, place.fields, limits,
-        deviating=deviating, allowed=place.allowed, counted=counted,
+        deviating=causes, allowed=place.allowed, counted=counted,
     )  # fmt: skip
     return {
         "start": found.start,
-        "ends": [end._asdict() for end in found.ends],
+        "ends": [_end_plain(end) for end in found.ends],
         "parts": None if found.parts is None else parts_plain(found.parts),
+        "tolerances": causes_plain(causes),
+        "by": by.text(place.design),
         "fragile": list(found.fragile),
     }
+
+
+def _end_plain(end: "End") -> JsonObject:
+    from diffmicro.fabrication.surroundings import places_text
+
+    near = {name: getattr(end, name) for name in ("motion", "kink")}
+    near = {name: one and one._asdict() for name, one in near.items()}
+    return end._asdict() | near | {"text": places_text(end.places)}
 
 
 def parts_plain(parts: "Yield") -> JsonObject:
@@ -91,10 +111,11 @@ def surroundings_text(found: Mapping[str, Json]) -> list[str]:
         if end["margin"] is None:
             lines.append(f"along {end['key']}: its end was not found. {end['why']}")
             continue
-        far = f"{100 * end['margin']:.3g} %"
-        reach = f"{end['kind']} {far} away" if end["kind"] else f"no end within {far}"
-        own = f"; parts deviate by {100 * end['tolerance']:.3g} %" if end["tolerance"] else ""
-        lines.append(f"along {end['key']}: {reach}{own}")
+        own = (
+            f"; parts deviate by {100 * end['tolerance']:.3g} %{MEANT}" if end["tolerance"] else ""
+        )
+        lines.append(f"along {end['key']}: {end['text']}{own}")
+    lines.append(found["by"])
     if found["parts"]:
         causes = ", ".join(f"{c} {100 * s:.3g} %" for c, s in found["parts"]["causes"].items())
         lines.append(

@@ -1,20 +1,19 @@
 """`optimize --yield`: a search whose parts are counted, as plain values and in lines."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
-
-from jaxtyping import PyTree
 
 from diffmicro._device import Device
 from diffmicro._json import Json, JsonObject
 from diffmicro.command.fabricating import common_of, scatter_of
+from diffmicro.command.output import note
 from diffmicro.command.surrounding import parts_plain, parts_text
 from diffmicro.command.words import BadInput
-from diffmicro.tolerance import Tolerance
+from diffmicro.parameters import Fields
 
 if TYPE_CHECKING:
-    from diffmicro.fabrication.buildable import Buildable, Deviating
+    from diffmicro.fabrication.buildable import Buildable
+    from diffmicro.fabrication.deviations import Deviations
     from diffmicro.process import Process
 
 
@@ -26,39 +25,39 @@ class Fabrication(NamedTuple):
     common: Sequence[str] = ()
 
     def deviating(
-        self, device: Device, process: "Process | None" = None, layout: PyTree = None
-    ) -> "Deviating | None":
-        """How parts deviate; None: by the process of the device. process: where parts are counted, the scatter of
-        its etch is a cause too."""
+        self,
+        device: Device,
+        design: Fields,
+        process: "Process | None" = None,
+        layout: Fields | None = None,
+    ) -> "Deviations":
+        """How parts deviate. process: its etch is a cause where it scatters, if what that moves is known at the
+        design."""
+        from diffmicro.fabrication.deviations import Deviations
+
         if self.good is not None and not 0 < self.good < 1:
             raise BadInput(f"--yield {self.good:g}: it has to be between 0 and 1, as in 0.95.")
         said = [scatter_of(device, text) for text in self.scatter]
         said += [common_of(device, text) for text in self.common]
-        etched = process if self.good is not None and process and process.scatters else None
-        if self.good is not None and not said and not etched and not device.process:
+        stated = Deviations(device, tuple(said), process, layout)
+        known, left_out = stated.where_known(design)
+        if left_out and self.good is not None:
+            raise BadInput(left_out)
+        if left_out:
+            note(f"parts are counted without the scatter of the etch: {left_out}")
+        if self.good is not None and not known(design):
             raise BadInput(
                 f"--yield: {device.name} has no process of its own; give --scatter key=2%."
             )
-        if etched:
-            return partial(_with_etch, said, device, etched, layout)
-        return tuple(said) or None
-
-
-def _with_etch(
-    said: Sequence[Tolerance], device: Device, process: "Process", layout: PyTree, design: PyTree
-) -> tuple[Tolerance, ...]:
-    """What was said, and the scatter of the etch at a design."""
-    from diffmicro.process import etch_tolerances
-
-    return (*said, *etch_tolerances(device, process, design, layout))
+        return known
 
 
 DEFAULT = Fabrication()
-"""No yield is wanted, and parts deviate by the process of the device."""
+"""No yield is wanted, and no tolerances are given."""
 
 
 def yield_plain(found: "Buildable") -> JsonObject:
-    """What a result says beside its last search."""
+    """What a result says in place of its last search, which began where the one before ended."""
     rounds = [
         {
             "deviations": one.index,
@@ -78,6 +77,7 @@ def yield_plain(found: "Buildable") -> JsonObject:
     chosen = next(i for i, one in enumerate(found.rounds) if one.result is found.result)
     return {
         "status": found.status,
+        "published": found.rounds[0].result.json("")["published"],
         "reason": found.reason,
         "evaluations": found.evaluations,
         "seconds": round(sum(one.result.seconds for one in found.rounds), 3),
@@ -89,6 +89,12 @@ def yield_plain(found: "Buildable") -> JsonObject:
             "rounds": rounds,
         },
     }
+
+
+def stated_limit(name: str, limits: Sequence[str]) -> str:
+    """The limit as it was stated, of a constraint that a search kept with a reserve."""
+    response, sense, _ = name.split()
+    return next((limit for limit in limits if limit.split()[:2] == [response, sense]), name)
 
 
 def yield_text(device: Device, found: Mapping[str, Json], objective: str) -> list[str]:

@@ -28,6 +28,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from diffmicro._files import Claim, Taken, replace, sealed, unsealed
 from diffmicro._json import Json
 from diffmicro.design.problem import Numbers, Problem, Sample, Step
+from diffmicro.design.shown import said_of
 from diffmicro.parameters import Value
 from diffmicro.sweep.cluster import Processes
 
@@ -216,7 +217,8 @@ class Run:
         self.history.append(step)
         worst = min(step.constraints.values(), default=None)
         objective = self.problem.objective
-        text = f"{objective.response} {objective.shown(step.objective):.5g}"
+        value = float(objective.shown(step.objective))
+        text = f"{objective.response} {said_of(self.problem, objective.response, value, 5)}"
         text += "" if worst is None else f"  worst slack {worst:.3g}"
         text += f"  step {step.reach:.1e}  certified {100 * self.certified:.0f} %"
         self._display.update(self._task, description=text)

@@ -31,6 +31,7 @@ from diffmicro.design.problem import Constraint, Place, Problem
 from diffmicro.design.problem import number as shown_number
 from diffmicro.design.result import Result
 from diffmicro.design.ruled import of_parts
+from diffmicro.design.shown import said_of
 from diffmicro.fabrication.reserves import Worst, nearest_cliff, worst
 from diffmicro.fabrication.scatter import Scatter, scatter
 from diffmicro.fabrication.tolerances import tolerances
@@ -284,7 +285,7 @@ def _keeping(problem: Problem, plan: _Plan) -> Problem:
             for v, (low, high) in zip(variables, ends, strict=True)
         )
     known = problem.under(bounds)
-    about = {**known.about, "limits": [str(limit) for limit in plan.limits]}
+    about = {**problem.about, **known.about, "limits": [str(limit) for limit in plan.limits]}
     return dataclasses.replace(known, variables=variables, about=about)
 
 
@@ -362,7 +363,7 @@ def _chosen(
     cut = _cut(problem, result)
     if not confirmed:
         status = "not_converged"
-        why = f"No design was found of which {100 * wanted:g} % are good for sure: {share}"
+        why = f"No design was found of which {100 * wanted:g} % are certain to be good: {share}"
     elif status == "not_converged" or (status == "ok" and cut):
         status = (
             "stopped"  # it is no better than where the last search began, or went as far as it may
@@ -370,7 +371,10 @@ def _chosen(
     if cut:
         why += f". The last search stopped where {', '.join(cut)} had gone as far as one search may"
     status = "interrupted" if done[-1].result.status == "interrupted" else status
-    return Buildable(status, f"{why}. {result.reason}", wanted, result, limits, parts, tuple(done))
+    turn = next(i for i, one in enumerate(done, 1) if one.result is result)
+    began = "your start" if turn == 1 else f"the design of round {turn - 1}"
+    why += f". The search of round {turn}, where the start is {began}: {result.reason}"
+    return Buildable(status, why, wanted, result, limits, parts, tuple(done))
 
 
 def _cut(problem: Problem, result: Result) -> list[str]:
@@ -381,8 +385,10 @@ def _cut(problem: Problem, result: Result) -> list[str]:
 
 
 def _line(one: Round) -> str:
-    known, objective = one.confirmed or one.counted, one.result.problem.objective.response
+    known, problem = one.confirmed or one.counted, one.result.problem
+    objective = problem.objective.response
+    value = shown_number(one.result.optimized.response[objective])
     return (
-        f"{objective} {shown_number(one.result.optimized.response[objective]):.5g}, limits bear "
-        f"{one.index:.3g} deviations, {100 * known.share:.4g} % of {known.parts} parts good"
+        f"{objective} {said_of(problem, objective, value, 5)}, limits with a reserve for {one.index:.3g} standard "
+        f"deviations, {100 * known.share:.4g} % of {known.parts} parts good"
     )

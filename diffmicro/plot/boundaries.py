@@ -64,7 +64,9 @@ def _places(axes: Axes, found: Sequence[Boundary], key: str, unit: str, here: fl
             color="#1f4e79",
             markersize=10,
             transform=axes.get_xaxis_transform(),
+            label="the point looked at",
         )
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, fontsize=8)
     if places:
         axes.set_xlim(min(places) - room, max(places) + 3 * room)
     axes.set_yticks([])

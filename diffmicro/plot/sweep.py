@@ -1,7 +1,8 @@
 """Figure of a sweep: a response over one key, one line for each combination of the others.
 
-The key with most values is drawn along x, of walks the key that they go along. Walks up are drawn solid, walks
-down dashed; so hysteresis shows as two lines. Points whose status is not `ok` keep their place and
+The key with most values is drawn along x, of walks the key that they go along. Walks up are solid with markers
+that point right, walks down dashed with markers that point left, in colors of their own while there are few; so
+hysteresis shows as two lines, and no walk hides the other. Points whose status is not `ok` keep their place and
 are marked by it, and no line goes through them; those without a number sit on the lower edge.
 """
 
@@ -25,6 +26,12 @@ from diffmicro.plot.stage import parted
 from diffmicro.sweep.table import Table
 
 STYLES = {"": "-", "up": "-", "down": "--"}
+POINTERS = {"": ".", "up": ">", "down": "<"}
+"""Markers of directions."""
+
+FEW = 5
+"""Combinations up to which a walk down has a color of its own."""
+
 MARKS = {"erratic": "x", "stalled": "s", "gap_collapsed": "v", "out_of_range": "P", "no_orbit": "D"}
 """Marks of statuses; all others share one."""
 
@@ -62,9 +69,10 @@ def sweep_figure(
     colors = dict(zip(combinations, _colors(len(combinations)), strict=True))
     for (others, direction), rows in curves.items():
         label = _combination(table, others, direction)
-        _draw(
-            axes, x[rows], y[rows], table["status"][rows], STYLES[direction], colors[others], label
-        )
+        color = colors[others]
+        if direction == "down" and len(combinations) <= FEW:
+            color = f"C{len(combinations) + combinations.index(others)}"
+        _draw(axes, x[rows], y[rows], table["status"][rows], direction, color, label)
     for status in np.unique(table["status"][table["status"] != "ok"]):
         axes.plot([], [], _mark(status), color="0.3", markerfacecolor="none", label=status)
     if measured is not None:
@@ -197,16 +205,18 @@ def _draw(
     x: np.ndarray,
     y: np.ndarray,
     status: np.ndarray,
-    style: str,
+    direction: str,
     color: Color,
     label: str | None,
 ) -> None:
     # A point that is not ok interrupts the line, as a jump does: nothing joins what was not calculated.
     line = parted(x, np.where(status == "ok", y, np.nan))
-    axes.plot(*line, style, color=color, label=label, linewidth=1.4, marker=".", markersize=4)
+    look: dict[str, Value] = dict(color=color, marker=POINTERS[direction], markersize=4)
+    look |= dict(markerfacecolor="white") if direction == "down" else {}
+    axes.plot(*line, STYLES[direction], label=label, linewidth=1.4, **look)
     edge = axes.get_xaxis_transform()  # height as a share of the axes, for what has no number
     for word in np.unique(status[status != "ok"]):
-        look: dict[str, Value] = dict(color=color, markerfacecolor="none", markersize=5)
+        look = dict(color=color, markerfacecolor="none", markersize=5)
         shown = (status == word) & np.isfinite(y)
         axes.plot(x[shown], y[shown], _mark(word), **look)
         lost = (status == word) & ~np.isfinite(y)

@@ -1,6 +1,6 @@
 """Figures of a yield: the cloud of parts, what the bad ones fail by, and the most probable bad part."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -67,8 +67,18 @@ def _telling(places: np.ndarray, bad: np.ndarray) -> tuple[int, int | None]:
     return int(first), int(second)
 
 
-def tolerances_figure(shown: Mapping[str, Json], found: Yield, causes: Sequence[str]) -> Figure:
-    """`shown`: the object that `diffmicro tolerances --json` prints. causes: of deviations, see the cloud."""
+def tolerances_figure(
+    shown: Mapping[str, Json],
+    found: Yield,
+    causes: Sequence[str],
+    named: Callable[[str], str] = str,
+) -> Figure:
+    """`shown`: the object that `diffmicro tolerances --json` prints. causes: of deviations, see the cloud. named:
+    how what parts fail by is written, such as with units."""
+    found = found._replace(
+        causes={named(cause): share for cause, share in found.causes.items()},
+        sample=found.sample and (found.sample[0], np.array([*map(named, found.sample[1])], object)),
+    )
     figure = Figure(figsize=(13.0, 4.4), layout="constrained", dpi=150)
     FigureCanvasAgg(figure)
     share, low, high = (100 * shown[key] for key in ("yield", "low", "high"))
@@ -80,12 +90,13 @@ def tolerances_figure(shown: Mapping[str, Json], found: Yield, causes: Sequence[
     left, right, cloud = figure.subplots(1, 3, width_ratios=(1.2, 1.0, 1.1))
     plot_yield_cloud(found, causes, cloud)
     fails = shown["causes"]
-    names = ["good", *fails]
+    names = ["good", *map(named, fails)]
     values = [share, *(100 * value for value in fails.values())]
     bars = left.barh(names, values, color=[GOOD, *[BAD] * len(fails)])
     left.bar_label(bars, [f"{value:.3g} %" for value in values], padding=3)
     left.invert_yaxis()
-    left.set_xlim(0, 130)
+    left.set_xlim(0, 130)  # room for the numbers beside the bars
+    left.set_xticks(range(0, 101, 20))
     left.set_xlabel("share of all parts [%]")
     nearest = shown["nearest"]
     if nearest is None:
@@ -97,5 +108,5 @@ def tolerances_figure(shown: Mapping[str, Json], found: Yield, causes: Sequence[
     right.axvline(0.0, color="0.3", lw=0.8)
     right.invert_yaxis()
     right.set_xlabel("most probable bad part [standard deviations]")
-    right.set_title(f"{nearest['cause']}, {nearest['distance']:.3g} away", fontsize=9)
+    right.set_title(f"{named(nearest['cause'])}, {nearest['distance']:.3g} away", fontsize=9)
     return figure

@@ -17,19 +17,27 @@ import numpy as np
 
 from diffmicro._device import Device
 from diffmicro._json import JsonObject, plain
+from diffmicro.boundary.margin import margin_key
 from diffmicro.certificate import reason_text, value_and_gradient, verdict_word
 from diffmicro.design.devices import device_problem
 from diffmicro.design.kkt import binding
 from diffmicro.design.problem import Constraint, Objective, Problem
 from diffmicro.design.shown import per, unit_of
+from diffmicro.design.words import parse_constraint
 from diffmicro.devices import device as known_device
+from diffmicro.fabrication.deviations import Deviations, causes_from
 from diffmicro.fabrication.surroundings import Surroundings, surroundings
 from diffmicro.parameters import Fields, Parameter, Value, describe, get, idle
 from diffmicro.process import Process, process_from
 from diffmicro.results import words as status_words
+from diffmicro.tolerance import Tolerance
 
-EXACT, SLOPE, PLACE = 1e-6, 1e-4, 1e-4
-"""Relative differences that another processor may make: of responses, of derivatives, of boundaries."""
+EXACT, SLOPE, PLACE, EDGE = 1e-6, 1e-4, 1e-4, 1e-2
+"""Relative differences that another processor may make: of responses, of derivatives, of boundaries, and of where
+the start is lost, which is found by halves."""
+
+RESOLVED = 1e-6
+"""Distance of a boundary [share of the parameter] below which differences do not count."""
 
 SMALL = 1e-9
 """Share of the scale of its kind below which a number is none."""
@@ -59,7 +67,8 @@ class Question:
 
     free: variable -> (low, high). constraints: (response, sense, bound). before, after: values of all fields of
     design and setting. variables: values of the free ones in `after`. rules: of the process, as a table; None: no
-    rules. layout: what its geometry has beside the design.
+    rules. layout: what its geometry has beside the design. deviating: tolerances that were given, beside the
+    scatter of the rules. stated: the constraints as they were stated, where the search kept them with a reserve.
     """
 
     device: str
@@ -72,6 +81,16 @@ class Question:
     variables: dict[str, float]
     rules: JsonObject | None = None
     layout: dict[str, Value] = field(default_factory=dict)
+    deviating: list[JsonObject] = field(default_factory=list)
+    stated: list[str] | None = None
+
+    @property
+    def of_parts(self) -> list[Constraint]:
+        """The limits that parts are judged by, without margins, which are of the design."""
+        if self.stated is None:
+            return [Constraint(of, sense, bound) for of, sense, bound in self.constraints]  # type: ignore[arg-type]
+        limits = [parse_constraint(text) for text in self.stated]
+        return [limit for limit in limits if margin_key(limit.response) is None]
 
     @property
     def process(self) -> Process | None:
@@ -119,11 +138,13 @@ def question_of_run(folder: Path) -> tuple[Question, JsonObject]:
             variables=sides[1]["variables"],
             rules=config["about"].get("rules"),
             layout=config["about"].get("layout", {}),
+            deviating=config["about"].get("deviating", []),
+            stated=config["about"].get("limits"),
         )
     except (OSError, KeyError, TypeError, json.JSONDecodeError):
         raise ValueError(
-            f"{folder} is no folder of a finished optimization; it needs config.json and result.json, as "
-            "`diffmicro optimize ... --out DIR` writes them."
+            f"{folder} does not hold a finished optimization: config.json or result.json is missing or not "
+            "readable. Give the folder that `diffmicro optimize ... --out DIR` wrote; of --yield, a round's."
         ) from None
     return question, result | {"config": config}
 
@@ -175,7 +196,8 @@ def _responses(
         value = np.asarray(getattr(response, name), float)
         if value.ndim == 0 and name not in ("residual", "multiplier", "margin"):
             unit = device.responses[name].unit
-            found.append(Claim(side, name, plain(float(value)), unit, scale=abs(float(value))))
+            scale = abs(float(value)) if np.isfinite(value) else 0.0
+            found.append(Claim(side, name, plain(float(value)), unit, scale=scale))
     return found
 
 
@@ -258,6 +280,7 @@ def _slopes(device: Device, point: tuple[Fields, Fields], question: Question) ->
     largest = max((abs(s) for s in shares.values() if math.isfinite(s)), default=0.0)
     for key, share in shares.items():
         found.append(Claim("elasticity", key, plain(share), "", SLOPE, largest))
+        found.append(Claim("elasticity verdict", key, verdict_word(certificate.entries[key])))
     return found
 
 
@@ -268,18 +291,34 @@ def _counts(known: Parameter, point: tuple[Fields, Fields]) -> bool:
     return np.ndim(value) == 0 and float(value) != 0
 
 
+def deviations_of(
+    device: Device, design: Fields, question: Question
+) -> tuple[Deviations, tuple[Tolerance, ...]]:
+    """How the parts of a question deviate, and the causes at a design."""
+    stated = causes_from(question.deviating)
+    layout = layout_of(device, question) if question.rules is not None else None
+    by, _ = Deviations(device, stated, question.process, layout).where_known(design)
+    return by, by(design)
+
+
 def _surroundings(device: Device, point: tuple[Fields, Fields], question: Question) -> list[Claim]:
-    limits = [Constraint(of, sense, bound) for of, sense, bound in question.constraints]  # type: ignore[arg-type]
-    around: Surroundings = surroundings(device, *point, keys_of(question), limits)
+    _, causes = deviations_of(device, point[0], question)
+    around: Surroundings = surroundings(
+        device, *point, keys_of(question), question.of_parts, deviating=causes
+    )
     found = []
+    if around.start:
+        found.append(Claim("ends", "start", around.start))
     for end in around.ends:
-        kind = end.kind or "none within reach"
         if end.margin is None:
-            kind = f"not found: {end.why}"
-        found.append(Claim("ends", f"nearest end along {end.key}", kind))
-        if end.margin is not None:
-            name = f"distance along {end.key}"
-            found.append(Claim("ends", name, float(end.margin), "", PLACE, 1.0))
+            found.append(Claim("ends", f"nearest end along {end.key}", f"not found: {end.why}"))
+        for what, (words, margin) in end.places.items():
+            sure = EDGE if words.startswith("start_lost") else PLACE
+            name = f"{what} along {end.key}"
+            found.append(Claim("ends", name, words))
+            found.append(
+                Claim("ends", f"distance of the {name}", margin, "", sure, RESOLVED / SMALL)
+            )
     if around.parts is not None:
         good = around.parts
         ends = dict(low=float(good.low), high=float(good.high))

@@ -5,14 +5,12 @@ import io
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from diffmicro._device import Device
 from diffmicro.parameters import Fields, Value
-from diffmicro.report.claims import SMALL, Claim
-
-UP, DOWN = "#2c6e8f", "#c44e00"
+from diffmicro.plot.bars import elasticity_bars
+from diffmicro.report.claims import Claim
 
 MOST = 14
 """Elasticities that are shown, the largest first."""
@@ -27,38 +25,13 @@ def embedded(figure: Figure, text: str, width: str = "100%") -> str:
     return f'<img src="{source}" alt="{text}" style="width:{width}">'
 
 
-def bars_figure(claims: Sequence[Claim], label: str) -> Figure:
-    """Numbers as horizontal bars, the largest on top."""
-    rows = [c for c in claims if isinstance(c.value, int | float)]
-    rows = sorted(rows, key=lambda c: -abs(c.value))[:MOST]
-    figure = Figure(figsize=(7.2, 0.6 + 0.27 * max(len(rows), 2)), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots()
-    # What is zero but for rounding is shown as zero.
-    largest = max((abs(c.value) for c in rows), default=0.0)
-    values = [float(c.value) if abs(c.value) > SMALL * largest else 0.0 for c in rows]
-    colors = [UP if value >= 0 else DOWN for value in values]
-    axes.barh(range(len(rows)), values, color=colors, height=0.62)
-    axes.set_yticks(range(len(rows)), [c.name for c in rows])
-    axes.invert_yaxis()
-    axes.axvline(0, color="black", linewidth=0.8)
-    reach = max(map(abs, values), default=1.0) or 1.0
-    for i, value in enumerate(values):
-        side = "left" if value >= 0 else "right"
-        axes.text(
-            value + np.copysign(0.015 * reach, value),
-            i,
-            f"{value:.3g}",
-            ha=side,
-            va="center",
-            fontsize=8,
-        )
-    low, high = min([0.0, *values]), max([0.0, *values])
-    axes.set_xlim(low - 0.14 * reach * (low < 0), high + 0.14 * reach * (high > 0))
-    axes.set(xlabel=label)
-    for edge in ("top", "right"):
-        axes.spines[edge].set_visible(False)
-    return figure
+def bars_figure(claims: Sequence[Claim], of: str) -> Figure:
+    """The elasticities of a response as horizontal bars with their verdicts, the largest on top."""
+    shares = {c.name: c.value for c in claims if c.topic == "elasticity"}
+    known = {name: np.nan if share is None else share for name, share in shares.items()}
+    order = sorted(known, key=lambda name: -abs(np.nan_to_num(known[name])))[:MOST]
+    verdicts = {c.name: str(c.value) for c in claims if c.topic == "elasticity verdict"}
+    return elasticity_bars({name: known[name] for name in order}, verdicts, of)
 
 
 def design_drawing(

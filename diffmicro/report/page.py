@@ -8,7 +8,7 @@ from diffmicro._json import Json
 from diffmicro.parameters import describe
 from diffmicro.plot.searches import history_figure
 from diffmicro.report import words
-from diffmicro.report.claims import Claim, Question, layout_of
+from diffmicro.report.claims import Claim, Question, deviations_of, layout_of, point_of
 from diffmicro.report.figures import bars_figure, design_drawing, embedded
 
 STYLE = """
@@ -41,6 +41,11 @@ pre span { display: inline-block; max-width: 100% }
 }
 """
 
+HATCHED = (
+    "Hatched bars are derivatives that are not certified: size and sign may be wrong. A parameter with a word in "
+    "place of a bar has no derivative here."
+)
+
 
 def page(
     device: Device,
@@ -62,11 +67,11 @@ def page(
         _section("What it does, before and after", _responses(device, claims)),
         _section(
             "What holds the optimum, and its price",
-            _list(words.limit_texts(device, question, claims)),
+            _list(words.limit_texts(device, question, claims, str(run["status"]))),
         ),
         _section("How sure the derivatives are", _certificate(claims)),
         _section("How near it is to where it stops working", _ends(claims)),
-        _section("Share of good parts", _yield(device, claims)),
+        _section("Share of good parts", _yield(device, question, claims)),
         _section("Which parameter matters", _elasticities(question, claims)),
         _section("The search", _search(device, question, run, history)),
         _section("How to repeat it", _repeat(device, question, run, environment, claimed)),
@@ -161,27 +166,25 @@ def _certificate(claims: Sequence[Claim]) -> str:
 
 
 def _ends(claims: Sequence[Claim]) -> str:
-    own = [c for c in claims if c.topic == "ends"]
-    kinds = {c.name: str(c.value) for c in own}
-    texts = [words.end_text(c, kinds) for c in own if c.name.startswith("distance")]
-    texts += [
-        f"{name.removeprefix('nearest end along ')}: {kind}"
-        for name, kind in kinds.items()
-        if kind.startswith("not found")
-    ]
+    own = {c.name: c.value for c in claims if c.topic == "ends"}
+    start = own.pop("start", None)
+    texts = words.end_texts(own)
     if not texts:
         return _paragraph("No ends of what the device does are known for it.", "note")
-    return _list(texts)
+    lead = f"The robot starts by {start}. Where that start is lost, it no longer gets into this motion."
+    return (_paragraph(lead) if start else "") + _list(texts)
 
 
-def _yield(device: Device, claims: Sequence[Claim]) -> str:
+def _yield(device: Device, question: Question, claims: Sequence[Claim]) -> str:
+    design = point_of(device, question.after)[0]
+    by = deviations_of(device, design, question)[0].text(design)
     own = [c for c in claims if c.topic == "yield"]
     if not own:
-        return _paragraph("The device has no process of its own, so nothing deviates.", "note")
+        return _paragraph(by, "note")
     good, *causes = own
     assert good.low is not None and good.high is not None
-    text = f"{100 * good.value:.4g} % of parts are good by the device's process, "
-    text += f"{100 * good.low:.4g} to {100 * good.high:.4g} % with 95 % confidence."
+    text = f"{100 * good.value:.4g} % of parts are good, "
+    text += f"{100 * good.low:.4g} to {100 * good.high:.4g} % with 95 % confidence. {by}"
     bad = [
         f"{words.with_units(device, c.name.removeprefix('bad by '))}: {100 * c.value:.3g} % of all parts"
         for c in causes
@@ -193,8 +196,10 @@ def _elasticities(question: Question, claims: Sequence[Claim]) -> str:
     own = [c for c in claims if c.topic == "elasticity"]
     if not any(isinstance(c.value, int | float) for c in own):
         return _paragraph("There are no derivatives to show.", "note")
-    label = f"percent of {question.objective} for one percent of the parameter"
-    return embedded(bars_figure(own, label), label, "80%")
+    label = f"percent of {question.objective} for one percent of each parameter"
+    sure = all(c.value == "certified" for c in claims if c.topic == "elasticity verdict")
+    picture = embedded(bars_figure(claims, question.objective), label, "80%")
+    return picture + ("" if sure else _paragraph(HATCHED, "warning"))
 
 
 def _search(

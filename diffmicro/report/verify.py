@@ -14,7 +14,7 @@ from diffmicro.devices import device as known_device
 from diffmicro.parameters import Value
 from diffmicro.report.claims import SMALL, Claim, Question, claims_of
 
-FORMAT = 1
+FORMAT = 2
 """Number of the file's form."""
 
 

@@ -5,10 +5,14 @@ from collections.abc import Mapping, Sequence
 from diffmicro._device import Device
 from diffmicro._json import Json
 from diffmicro.design.problem import FEASIBLE
-from diffmicro.design.shown import show, with_units
+from diffmicro.design.shown import show, unit_of, with_units
+from diffmicro.fabrication.deviations import causes_from
+from diffmicro.fabrication.surroundings import places_text
 from diffmicro.parameters import Fields, Value, describe
 from diffmicro.report.claims import Claim, Question
 from diffmicro.shapes.features import NAMED
+from diffmicro.tolerance import Tolerance
+from diffmicro.units import exact
 
 VERDICTS = {
     "certified": "The derivatives at the optimum are certified: ",
@@ -58,31 +62,42 @@ def answer_text(device: Device, question: Question, claims: Sequence[Claim]) -> 
     return text
 
 
-def limit_texts(device: Device, question: Question, claims: Sequence[Claim]) -> list[str]:
-    """What holds the design and what it costs."""
-    found = []
+def limit_texts(
+    device: Device, question: Question, claims: Sequence[Claim], status: str
+) -> list[str]:
+    """What holds the design and what it costs, and then what does not hold it. status: of the search."""
+    prices = {c.name.removeprefix("price of "): c for c in claims if c.name.startswith("price of ")}
+    doubt = _doubt(claims, status)
+    held = []
+    for what, claim in prices.items():
+        name, bound = _bound_of(question, what)
+        room, gain = 0.01 * abs(bound), 0.01 * abs(bound) * claim.value
+        worth = "is worth" if not doubt else "would be worth about"
+        number = f"{claim.value:.4g} {claim.unit if claim.unit != '1' else ''}".strip()
+        held.append(
+            f"{_begun(with_units(device, what))} holds the design. 1 % more room there "
+            f"({show(device, name, room)}) {worth} {show(device, question.objective, gain)} of "
+            f"{question.objective}; its multiplier is {number}.{doubt}"
+        )
+    loose = []
     for claim in claims:
-        if claim.topic != "limits":
+        name = claim.name.removeprefix("slack of ")
+        if name == claim.name or name in prices:
             continue
-        if claim.name.startswith("price of "):
-            what = claim.name.removeprefix("price of ")
-            name, bound = _bound_of(question, what)
-            room, gain = 0.01 * abs(bound), 0.01 * abs(bound) * claim.value
-            whole = with_units(device, what)
-            number = f"{claim.value:.4g} {claim.unit if claim.unit != '1' else ''}".strip()
-            found.append(
-                f"{_begun(whole)} holds the design. 1 % more room there "
-                f"({show(device, name, room)}) is worth {show(device, question.objective, gain)} of "
-                f"{question.objective}; its multiplier is {number}."
-            )
-        else:
-            name = claim.name.removeprefix("slack of ")
-            of, bound = _bound_of(question, name)
-            sense = name.split()[1]
-            none = abs(claim.value) <= FEASIBLE * (abs(bound) or 1.0)
-            left = "nothing" if none else show(device, of, claim.value)
-            found.append(f"{of} {sense} {show(device, of, bound)}: {left} is left.")
-    return found or ["Nothing binds: the optimum lies inside all bounds."]
+        of, bound = _bound_of(question, name)
+        sense = name.split()[1]
+        none = abs(claim.value) <= FEASIBLE * (abs(bound) or 1.0)
+        left = "nothing" if none else show(device, of, claim.value)
+        loose.append(f"{of} {sense} {show(device, of, bound)}: {left} is left.")
+    return (held or ["Nothing binds: the optimum lies inside all bounds."]) + loose
+
+
+def _doubt(claims: Sequence[Claim], status: str) -> str:
+    """Why prices are estimates; empty where they are not."""
+    verdict = {c.name: c.value for c in claims if c.topic == "certificate"}.get("verdict")
+    reasons = [f"the gradient is {verdict}"] if verdict not in (None, "certified") else []
+    reasons += ["the search did not end at an optimum"] if status != "ok" else []
+    return f" This price is an estimate: {' and '.join(reasons)}." if reasons else ""
 
 
 def _begun(text: str) -> str:
@@ -102,24 +117,29 @@ def _bound_of(question: Question, what: str) -> tuple[str, float]:
     return of, next(b for name, sense, b in question.constraints if what == f"{name} {sense} {b:g}")
 
 
-def end_text(claim: Claim, kinds: Mapping[str, str]) -> str:
-    """The distance to the nearest end along a parameter."""
-    key = claim.name.removeprefix("distance along ")
-    kind = kinds.get(f"nearest end along {key}", "none within reach")
-    far = f"{100 * claim.value:.3g} %"
-    if kind == "none within reach":
-        return f"{key}: no end within {far} of its value, either way."
-    return f"{key}: {kind.replace('_', ' ')} when it changes by {far} of its value."
+def end_texts(claimed: Mapping[str, Value]) -> list[str]:
+    """The ends and kinks along each parameter, by the names of their claims."""
+    places: dict[str, dict[str, tuple[str, float]]] = {}
+    texts = []
+    for name, value in claimed.items():
+        what, _, key = name.rpartition(" along ")
+        if what.startswith("distance of the "):
+            continue
+        far = claimed.get(f"distance of the {name}")
+        if far is None:
+            texts.append(f"{key}: {value}")
+        else:
+            places.setdefault(key, {})[what] = (str(value), float(far))
+    return [f"{key}: {places_text(own)}." for key, own in places.items()] + texts
 
 
 def words_of(device: Device, question: Question, side: str) -> list[str]:
-    """key=value words of what differs from the published design and setting, without the free fields."""
+    """key=value words of what differs from the published design and setting."""
     published = {**_fields(device.published_design()), **_fields(device.published_setting())}
-    free = {name.partition("[")[0] for name in question.free} if side == "before" else set()
     found = []
     for key, value in getattr(question, side).items():
-        if key not in free and value is not None and not _same(value, published.get(key)):
-            found.append(f"{key}={_word(value)}")
+        if value is not None and not _same(value, published.get(key)):
+            found.append(f"{key}={_word(value, unit_of(device, key))}")
     return found
 
 
@@ -127,11 +147,16 @@ def repeat_command(device: Device, question: Question, config: Mapping[str, Json
     """The command that does the search again, in pieces that belong together."""
     parts = ["diffmicro optimize", question.device, *words_of(device, question, "before")]
     parts.append(f"--{question.goal} {question.objective}")
-    parts += [f"--free {name}={low!r}:{high!r}" for name, (low, high) in question.free.items()]
-    parts += [f"--subject '{of}{sense}{bound!r}'" for of, sense, bound in question.constraints]
+    for name, ends in question.free.items():
+        low, high = (exact(end, unit_of(device, name)) for end in ends)
+        parts.append(f"--free {name}={low}:{high}")
+    for of, sense, bound in question.constraints:
+        parts.append(f"--subject '{of}{sense}{exact(bound, unit_of(device, of))}'")
+    parts += [_scatter_word(device, cause) for cause in causes_from(question.deviating)]
     if question.rules is not None:
+        known = describe(device.Layout) if device.Layout else {}
         words = {k: v for k, v in question.layout.items() if v is not None}
-        parts[2:2] = [f"{key}={_word(value)}" for key, value in words.items()]
+        parts[2:2] = [f"{key}={_word(v, known[key].unit)}" for key, v in words.items()]
         parts.append("--rules rules.toml")
     if config.get("method", "auto") != "auto":
         parts.append(f"--method {config['method']}")
@@ -152,8 +177,22 @@ def _same(value: Value, other: Value) -> bool:
     )
 
 
-def _word(value: Value) -> str:
+def _word(value: Value, unit: str) -> str:
     if isinstance(value, list):
         rows = value if isinstance(value[0], list) else [value]
         return ";".join(",".join(repr(x) for x in row) for row in rows)
+    if isinstance(value, float):
+        return exact(value, unit)
     return str(value) if isinstance(value, str) else repr(value)
+
+
+def _scatter_word(device: Device, cause: Tolerance) -> str:
+    """`--scatter rest_gap=+-1um`, or `--common` of a cause that moves several fields."""
+    size = exact(100 * cause.size, "-") + "%"
+    if not cause.relative:
+        size = exact(cause.size, unit_of(device, cause.moves[0][0]))
+    size = ("+-" if cause.kind == "interval" else "") + size
+    if not cause.common:
+        return f"--scatter {cause.variable}={size}"
+    moves = ",".join(f"{name}{share:+.17g}" for name, share in cause.moves)
+    return f"--common {cause.variable}={size}:{moves}"

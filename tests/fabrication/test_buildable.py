@@ -8,6 +8,7 @@ from scipy.stats import norm
 
 from diffmicro import Tolerance, device, tolerances
 from diffmicro.command.app import run
+from diffmicro.command.yielding import stated_limit
 from diffmicro.design import Constraint, Objective, device_problem, robust_problem
 from diffmicro.fabrication import buildable
 from diffmicro.fabrication.reserves import fall
@@ -67,7 +68,7 @@ def test_what_cannot_be_reached_is_not_ok():
         [Constraint("sliding_velocity", ">=", 1e-3)],
     )
     found = buildable(problem, 0.95, progress=False, lanes=1, budget=12, rounds=2)
-    assert found.status == "not_converged" and "95 % are good for sure" in found.reason
+    assert found.status == "not_converged" and "95 % are certain to be good" in found.reason
     assert found.parts.low < 0.95
 
 
@@ -92,6 +93,12 @@ WORDS = [
 ]
 
 
+def test_a_limit_with_a_reserve_is_shown_as_it_was_stated():
+    limits = ["velocity >= 0.06", "margin(gap) >= 0"]
+    assert stated_limit("velocity >= 0.0703", limits) == "velocity >= 0.06"
+    assert stated_limit("gap(rest_gap) >= 1e-05", limits) == "gap(rest_gap) >= 1e-05"
+
+
 def test_the_command(capsys, tmp_path):
     more = ["--yield", "0.9", "--scatter", "drag_ratio=2%", "--lanes", "1", "--budget", "20"]
     assert run([*WORDS, *more, "--out", str(tmp_path / "run"), "--json"]) == 0
@@ -101,6 +108,10 @@ def test_the_command(capsys, tmp_path):
     (kept,) = made["rounds"][-1]["reserves"].values()
     assert 0.02 < kept["reserve"] < 0.035 and "slopes of a runaway" in kept["by"]
     assert found["surroundings"]["parts"]["yield"] == made["yield"]
+    turn = made["round"]
+    assert f"round {turn}, where the start is the design of round {turn - 1}" in found["reason"]
+    begun = json.loads((tmp_path / "run" / "round_1" / "result.json").read_text())
+    assert found["published"] == begun["published"] != found["optimized"]
     assert run(["tolerances", str(tmp_path / "run" / "round_2"), "--scatter", "drag_ratio=2%"]) == 0
     assert "runaway" in capsys.readouterr().out
 

@@ -132,5 +132,7 @@ def test_each_of_several_points_has_its_own():
     assert len(found["fragile"]) >= 2 and found["fragile"][0].startswith("first: ")
     for one in found["points"].values():
         assert 0.4 < one["parts"]["yield"] < 0.6 and set(one["parts"]["causes"]) == {"runaway"}
-    assert "second: along drag_ratio: runaway 0.1 % away" in " ".join(surroundings_text(found))
+    assert "second: along drag_ratio: runaway above, 0.1 % away" in " ".join(
+        surroundings_text(found)
+    )
     assert any(line.startswith("second: fragile: ") for line in surroundings_text(found))

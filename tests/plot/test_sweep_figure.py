@@ -27,7 +27,9 @@ def test_one_line_for_each_combination_and_direction(table):
     assert {"load 8 (up)", "load 8 (down)", "load 32 (up)", "load 32 (down)"} <= lines.keys()
     assert lines["load 8 (up)"].get_linestyle() == "-"
     assert lines["load 8 (down)"].get_linestyle() == "--"
-    assert lines["load 8 (up)"].get_color() == lines["load 8 (down)"].get_color()
+    up, down = (lines[f"load 8 ({way})"] for way in ("up", "down"))
+    assert up.get_color() != down.get_color()
+    assert (up.get_marker(), down.get_marker()) == (">", "<")
     down = lines["load 32 (down)"]
     np.testing.assert_allclose(
         np.asarray(down.get_xydata(), float), [[1, 32], [2, 64], [3, 96]], rtol=1e-12

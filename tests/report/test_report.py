@@ -10,12 +10,14 @@ import pytest
 from diffmicro.command.app import run
 from diffmicro.devices import device
 from diffmicro.report import question_of_run, verify
-from diffmicro.report.claims import Claim
+from diffmicro.report.claims import Claim, _responses, point_of
 from diffmicro.report.figures import bars_figure
 from diffmicro.report.page import _drawn_sides, _ends
 from diffmicro.report.verify import digest_of
+from diffmicro.report.words import limit_texts
 from tests.process import comb
 
+TRIBOMETER = device("tribometer")
 OPTIMIZE = ["optimize", "tribometer", "--maximize", "sliding_velocity"]
 OPTIMIZE += ["--free", "force_ratio=0.3:0.7", "probe_mass=2g:3g", "--subject", "friction_ratio>0.6"]
 OPTIMIZE += ["--budget", "20", "--lanes", "2", "--no-surroundings"]
@@ -66,6 +68,7 @@ def test_the_page_is_one_file_that_loads_nothing(made):
         "The upper bound of force_ratio holds the design. 1 % more room there (0.007) is worth 54.719 um/s",
         "The derivatives at the optimum are certified",
         "--free force_ratio=0.3:0.7",
+        "--free probe_mass=2g:3g",
         "diffmicro verify report.json",
     ):
         assert words in text, words
@@ -120,11 +123,14 @@ def test_a_change_beside_the_claims_is_found_by_the_digest(made, tmp_path, capsy
 def test_bad_files_and_folders_are_said(made, tmp_path, capsys):
     cases = [
         (["report", str(tmp_path / "no"), "--out", str(tmp_path / "a.html")], "is no folder"),
-        (["report", str(tmp_path), "--out", str(tmp_path / "a.html")], "needs config.json"),
+        (
+            ["report", str(tmp_path), "--out", str(tmp_path / "a.html")],
+            "config.json or result.json is missing",
+        ),
         (["report", str(made / "run"), "--out", str(tmp_path / "a.pdf")], "has to be .html"),
         (["verify", str(tmp_path / "no.json")], "There is no file"),
     ]
-    (tmp_path / "bad.json").write_text('{"report": 1}')
+    (tmp_path / "bad.json").write_text('{"report": 2}')
     (tmp_path / "list.json").write_text("[1]")
     (tmp_path / "torn.json").write_text('{"report": ')
     cases += [(["verify", str(tmp_path / "torn.json")], "is not JSON")]
@@ -137,6 +143,15 @@ def test_bad_files_and_folders_are_said(made, tmp_path, capsys):
 def test_the_question_goes_through_json(made):
     question, _ = question_of_run(made / "run")
     assert type(question).of(json.loads(json.dumps(question.plain()))) == question
+
+
+def test_a_start_without_numbers_is_claimed_as_such(made):
+    """A start that was erratic or ran away has responses that are not finite: the report was not written."""
+    question, _ = question_of_run(made / "run")
+    runaway = point_of(TRIBOMETER, {**question.before, "drag_ratio": 1.5, "sliding_velocity": None})
+    found = _responses(TRIBOMETER, "before", runaway, question)
+    assert found[0].value == "runaway" and any(c.value is None for c in found)
+    json.dumps([c._asdict() for c in found], allow_nan=False)
 
 
 def test_a_drawing_that_is_the_same_is_shown_once(made):
@@ -172,10 +187,29 @@ def test_runs_of_anybodys_file_go_on_from_every_folder(tmp_path, monkeypatch, ca
     assert run(["verify", "report.json", "--device", "../robots/comb.py:COMB"]) == 0
 
 
-def test_the_page_says_what_was_not_found_and_shows_rounding_as_zero():
+def test_the_page_says_what_was_not_found():
     found = _ends(
         [Claim("ends", "nearest end along field", "not found: 48 or more events a round")]
     )
     assert "field: not found: 48 or more events a round" in found
-    shown = bars_figure([Claim("elasticity", "a", 2.0), Claim("elasticity", "b", -3e-17)], "-")
-    assert [text.get_text() for text in shown.axes[0].texts] == ["2", "0"]
+
+
+def test_bars_and_prices_that_are_not_certified_say_so(made):
+    shares = [Claim("elasticity", "a", 2.0), Claim("elasticity", "b", -3e-17)]
+    words = [
+        Claim("elasticity verdict", "a", "certified"),
+        Claim("elasticity verdict", "b", "uncertified"),
+    ]
+    shown = bars_figure([*shares, *words], "speed").axes[0]
+    assert [text.get_text() for text in shown.texts] == ["+2.00", "+0.00 uncertified"]
+    assert [bar.get_hatch() for bar in shown.patches] == ["", "///"]
+    question, _ = question_of_run(made / "run")
+    claims = [Claim(**one) for one in content_of(made)["claims"]]
+    sure, *loose = limit_texts(TRIBOMETER, question, claims, "ok")
+    assert "is worth" in sure and "holds the design" in sure and "is left" in loose[-1]
+    assert (
+        "an estimate: the search did not end"
+        in limit_texts(TRIBOMETER, question, claims, "stopped")[0]
+    )
+    doubted = [c._replace(value="uncertified") if c.name == "verdict" else c for c in claims]
+    assert "the gradient is uncertified" in limit_texts(TRIBOMETER, question, doubted, "ok")[0]
