@@ -1,8 +1,9 @@
 """Python calls with the wrong things: each device says which argument or field, and what it has to be."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import jax.numpy as jnp
 import numpy as np
@@ -138,7 +139,7 @@ COUNTED = [
     (of("legs"), "advances"),
     *((of(name, "respond"), "window") for name in ("tumbler", "wrmma")),
     (partial(WALKER.respond, *WALKER.point(None, None)), "window"),
-    (partial(WALKER.simulate, *WALKER.point(None, None)), "periods"),
+    (partial(cast(Callable, WALKER.simulate), *WALKER.point(None, None)), "periods"),
     (of("gripper"), "points"),
     (of("tribometer"), "points"),
     *((of(name, "respond"), "steps") for name in OWN),

@@ -15,6 +15,7 @@ from diffmicro.command import words
 from diffmicro.command.codes import Code
 from diffmicro.command.options import note_cautions
 from diffmicro.command.output import console, note
+from diffmicro.command.progress import progress
 from diffmicro.command.ruling import check_layers, layers_of, process_of
 from diffmicro.command.runs import Kept, of_run
 from diffmicro.command.sharing import ALONE, sharing
@@ -75,8 +76,9 @@ def run_tolerances(
     every = [limit for limit in kept if limit.response in device.responses]
     every += [limit_of(device, text) for text in limits]
     place: dict[str, Value] = dict(design=point.design, setting=point.setting, **options)
-    with sharing(*others) as processes:
-        found = tolerances(device, deviating, every, **place, processes=processes)
+    note("calculating parts; the first ones take longest, as their program is compiled ...")
+    with sharing(*others) as processes, progress("parts", options.get("parts")) as advance:
+        found = tolerances(device, deviating, every, **place, processes=processes, watch=advance)
     spread = scattered(device, point.design, point.setting, deviating)
     shown = _plain(device, found, deviating, every, spread)
     if plot is not None:

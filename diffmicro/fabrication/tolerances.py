@@ -45,12 +45,13 @@ def tolerances(
     gradients: bool = True,
     allowed: tuple[str, ...] = ("ok",),
     processes: Processes | None = None,
+    watch: Callable[[int], None] = lambda count: None,
 ) -> Yield:
     """Share of good parts with its interval, causes of the bad ones, and the most probable of these.
 
     limits: what a good part keeps, beside the status ok. parts: how many are calculated at most. gradients: look
     for bad parts along the slopes of limits too, where these are certified. allowed: status words of good parts.
-    processes: that share the parts, from `sweep.processes`.
+    processes: that share the parts, from `sweep.processes`. watch: gets how many more parts were calculated.
     """
     device = as_device(device)
     design, setting = device.point(design, setting)
@@ -62,7 +63,7 @@ def tolerances(
             known = ", ".join(device.responses)
             raise ValueError(f"tolerances: {limit.response} is not a response; these are: {known}.")
     spread = scatter(device, design, setting, deviating)
-    judge = judge_of(device, spread, limits, allowed, processes)
+    judge = judge_of(device, spread, limits, allowed, processes, watch)
     nominal = str(judge(np.zeros((1, len(spread.causes))))[0])
     slopes: Callable[[], list[Center]] = list
     if gradients and limits and not nominal:
@@ -80,12 +81,13 @@ def judge_of(
     limits: Sequence[Constraint],
     allowed: tuple[str, ...] = ("ok",),
     processes: Processes | None = None,
+    watch: Callable[[int], None] = lambda count: None,
 ) -> Judge:
     """What each part fails by: its status, or the first limit that it does not keep."""
 
     def judge(places: np.ndarray) -> np.ndarray:
         causes = np.full(len(places), "", object)
-        slacks, status = slacks_of(device, spread, limits, places, processes)
+        slacks, status = slacks_of(device, spread, limits, places, processes, watch)
         for limit, slack in reversed(list(zip(limits, slacks, strict=True))):
             causes[~(slack >= 0)] = str(limit)
         return np.where(np.isin(status.astype(str), allowed), causes, status)
@@ -99,6 +101,7 @@ def slacks_of(
     limits: Sequence[Constraint],
     places: np.ndarray,
     processes: Processes | None = None,
+    watch: Callable[[int], None] = lambda count: None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """What each limit leaves to each part (limits, N), of its worst entry, and the status words of the parts."""
     slacks = np.full((len(limits), len(places)), np.nan)
@@ -106,7 +109,7 @@ def slacks_of(
         return slacks, np.full(0, "")
     names = tuple(dict.fromkeys(limit.response for limit in limits))
     recipe = Recipe(device, names, device.asking_for(names, {}))
-    found = calculated(recipe, spread.parts(places), processes=processes)
+    found = calculated(recipe, spread.parts(places), processes=processes, watch=watch)
     for own, limit in zip(slacks, limits, strict=True):
         own[:] = limit.slack(found[limit.response]).reshape(len(places), -1).min(axis=1)
     return slacks, found["status"]

@@ -58,6 +58,9 @@ def elasticity_bars(
         axes.annotate(
             text, (place, row), shift, textcoords="offset points", ha=side, va="center", fontsize=8
         )
+    if not any(np.isfinite(share) for share in shares.values()):
+        why = f"{of} has no derivative that is a number here;\nthe table of the gradient says why"
+        axes.set_title(why, fontsize=9)
     axes.axvline(0, color=INK, linewidth=0.8)
     axes.set_yticks(range(len(shares)), list(shares), fontsize=9)
     axes.set_xlim(-1.35 * reach, 1.35 * reach)

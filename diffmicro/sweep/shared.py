@@ -19,12 +19,17 @@ from diffmicro.sweep.remote import Call
 
 
 def calculated(
-    recipe: Recipe, points: PyTree, starts: PyTree = None, processes: Processes | None = None
+    recipe: Recipe,
+    points: PyTree,
+    starts: PyTree = None,
+    processes: Processes | None = None,
+    watch: Callable[[int], None] = lambda count: None,
 ) -> Arrays:
     """Responses and `status` by name, a row for each lane.
 
     Up to one chunk stays in this process, which has compiled for it already.
-    points: (design, setting) stacked. starts: see `Load`.
+    points: (design, setting) stacked. starts: see `Load`. watch: gets how many lanes each finished call had, where
+    this process calculates them; else all at the end.
     """
     count = len(jax.tree.leaves(points)[0])
     parts = cut(count)
@@ -37,7 +42,14 @@ def calculated(
     def named(part: int) -> str:
         return f"the lanes {parts[part][0]} to {parts[part][-1]} of {count}"
 
-    found = all_of([call(lanes) for lanes in parts], named, processes if count > CHUNK else None)
+    if processes is None or count <= CHUNK:
+        found = []
+        for lanes in parts:
+            found.append(call(lanes).here())
+            watch(len(lanes))
+    else:
+        found = all_of([call(lanes) for lanes in parts], named, processes)
+        watch(count)
     return {name: np.concatenate([part[name] for part in found]) for name in found[0]}
 
 

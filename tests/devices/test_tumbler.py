@@ -341,7 +341,7 @@ def test_unknown_words_are_refused():
 
 def test_a_start_that_the_implicit_method_would_ignore_is_refused():
     with pytest.raises(ValueError, match="start belongs to the event method"):
-        tumbler.respond(*case(), method="implicit", start=np.zeros(5))
+        tumbler.respond(*case(), method="implicit", start=jnp.zeros(5))
 
 
 def test_hull_of_a_design():

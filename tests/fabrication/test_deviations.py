@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from diffmicro import Tolerance, device
+from diffmicro import Tolerance, device, tolerances
 from diffmicro.boundary import Boundary
 from diffmicro.boundary.values import BoundaryCertificate
 from diffmicro.command.app import run
@@ -92,3 +92,12 @@ def test_independent_deviations_add_by_their_squares():
         Tolerance("heat", 0.01, kind="interval", moves=(("probe_mass", 2.0),)),
     ]
     assert AROUND._deviation(*POINT, "probe_mass", causes) == pytest.approx(2 * 0.05 + 0.02)
+
+
+def test_parts_are_counted_while_they_are_calculated(capsys):
+    """A count of parts ran for minutes without a line."""
+    seen = []
+    found = tolerances(TRIBOMETER, [Tolerance("probe_mass", 0.01)], parts=60, watch=seen.append)
+    assert found.parts == 60 and sum(seen) == 61  # and the nominal one
+    assert run(["tolerances", "tribometer", "--parts", "60"]) == 0
+    assert "calculating parts" in capsys.readouterr().err

@@ -41,6 +41,7 @@ def test_a_branch_is_written_in_si_units(monkeypatch):
 def test_what_is_no_number_is_refused_with_those_that_are(key):
     from examples.capsule.capsule import CAPSULE
 
+    assert CAPSULE.branches
     each = hooked(CAPSULE.branches)(CAPSULE.Design(), CAPSULE.Setting(), key, 50.0, 60.0)
     with pytest.raises(ValueError, match=f"'{key}' is not a parameter .*; take one of"):
         next(each)

@@ -119,6 +119,7 @@ DEVICE = hybrid.device("d", "d", Design, Setting, Pushed, source="-", responses=
 
 
 def test_a_device_refuses_them_where_numbers_are_known():
+    assert DEVICE.simulate
     for calculate in (DEVICE.respond, DEVICE.simulate):
         with pytest.raises(ValueError, match="drive 'push' end at 0.2, 0.9, 1.1, 1, as shares"):
             calculate(Design(duty=0.9), Setting())

@@ -57,6 +57,7 @@ def test_a_robot_without_a_drift_that_does_not_settle_has_no_result():
 
 
 def test_periods_are_counted_by_whole_numbers_of_any_kind():
+    assert DEVICE.simulate
     two, also_two = (DEVICE.simulate(Design(), Setting(), periods=n) for n in (2, 2.0))
     jax.tree.map(np.testing.assert_array_equal, also_two, two)
 

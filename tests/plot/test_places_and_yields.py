@@ -4,6 +4,7 @@ import numpy as np
 
 from diffmicro.boundary.values import Boundary, BoundaryCertificate
 from diffmicro.fabrication.yields import counted
+from diffmicro.plot.bars import elasticity_bars
 from diffmicro.plot.boundaries import plot_boundaries
 from diffmicro.plot.tolerances import tolerances_figure
 
@@ -27,3 +28,10 @@ def test_the_point_between_boundaries_is_named():
     lost = Boundary("ratio", "below", "start_lost", 0.9, 1.0, {}, False, "erratic", judged)
     axes = plot_boundaries([lost], "ratio", "-", {"ratio": 1.0}).axes[0]
     assert axes.get_legend_handles_labels()[1] == ["the point looked at"]
+
+
+def test_bars_that_are_all_refused_say_so():
+    shares = {"a": np.nan, "b": np.nan}
+    axes = elasticity_bars(shares, dict.fromkeys(shares, "refused"), "speed").axes[0]
+    assert "speed has no derivative that is a number here" in axes.get_title()
+    assert not elasticity_bars({"a": 1.0}, {"a": "certified"}, "speed").axes[0].get_title()
