@@ -116,13 +116,19 @@ def travel(pushes: Sequence[Push], q: Poses) -> PerPush:
     return jnp.stack(moved)
 
 
+def unit_push(push: Push, q: Poses) -> Vector:
+    """Force along x and y, and moment, on the body of a push of force one.
+
+    They are also how far its point moves along the push as the body moves.
+    """
+    return jnp.append(push.direction, moment(turn(q[push.body, 2], push.point), push.direction))
+
+
 def pushed(pushes: Sequence[Push], forces: PerPush, q: Poses) -> Poses:
     """Wrenches of the pushes on the bodies."""
     rows = [jnp.zeros_like(row) for row in q]
     for push, force in zip(pushes, forces, strict=True):
-        arm = turn(q[push.body, 2], push.point)
-        unit = jnp.append(push.direction, moment(arm, push.direction))
-        rows[push.body] = rows[push.body] + force * unit
+        rows[push.body] = rows[push.body] + force * unit_push(push, q)
     return jnp.stack(rows)
 
 

@@ -251,6 +251,27 @@ def test_natural_frequency_is_that_of_the_pencil():
     assert float(stiffer.natural_frequency) == pytest.approx(2 * expected, rel=1e-6)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", [dict(force=60e-6), dict(force=1e-4, object_half_width=2e-4)])
+def test_natural_frequency_under_loads_is_that_of_the_compliance(setting):
+    """Against differences of the bodies' places by small wrenches, which know nothing of stiffness; the wrenches
+    move the bodies as far as the object lets them."""
+    small = np.diag([3e-8, 3e-8, 3e-12] * 3)
+
+    @jax.jit
+    @jax.vmap
+    def places(wrench):
+        return respond(None, {**setting, "wrench": wrench}, throw=False).configuration
+
+    moved = np.asarray(places(np.concatenate([small, -small]).reshape(18, 3, 3)))
+    compliance = ((moved[:9] - moved[9:]) / (2 * np.diag(small)[:, None])).T
+    masses = np.array([1.2e-8, 1.2e-8, 1e-15] * 3)
+    slowest = np.linalg.eigvals(compliance * masses[None, :]).real.max()
+    found = respond(None, setting, extra=("natural_frequency",))
+    expected = slowest**-0.5 / (2 * np.pi)
+    assert float(found.natural_frequency) == pytest.approx(expected, rel=1e-6)
+
+
 @pytest.mark.parametrize(
     "design, setting, extra, told",
     [

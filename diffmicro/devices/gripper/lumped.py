@@ -15,7 +15,7 @@ from jaxtyping import Float
 from diffmicro._types import Pair, PerFlexure, Planar, Real, Scalar, Vector
 from diffmicro.devices.gripper.design import Design, Setting
 from diffmicro.mechanics import arcs
-from diffmicro.mechanics.equilibrium import Conditions, Found, State, attach, follow
+from diffmicro.mechanics.equilibrium import Conditions, Found, State, attach, follow, unit_push
 from diffmicro.mechanics.linkage import (
     GROUND,
     Flexure,
@@ -283,11 +283,24 @@ def _smallest(squares: Array) -> Array:
     return jnp.where(smallest > 0, jnp.sqrt(jnp.where(smallest > 0, smallest, 1.0)), 0.0)
 
 
-def lowest_frequency(design: Design, stiffness: Array) -> Array:
-    """Lowest natural frequency of the bodies on the flexures [Hz], from the symmetric part of a tangent in SI."""
+def lowest_frequency(
+    model: Model, q: Poses, design: Design, stiffness: Array, touches: Array | bool
+) -> Array:
+    """Lowest natural frequency of the bodies on the flexures [Hz], from the symmetric part of a tangent in SI.
+
+    A tip that touches the object moves along it only.
+    """
     mass, inertia = jnp.asarray(design.body_mass), jnp.asarray(design.body_inertia)
     masses = jnp.stack([mass, mass, inertia], axis=1).reshape(-1)
     scale = 1 / jnp.sqrt(masses)
     symmetric = 0.5 * (stiffness + stiffness.T) * scale[:, None] * scale[None, :]
+    if touches is not False:
+        across = jnp.zeros_like(q).at[HOLDING].set(unit_push(model.pushes[1], q))
+        across = across.at[HOLDING, 2].multiply(model.length).reshape(-1) * scale
+        stopped = jnp.outer(across, across) / jnp.sum(across**2)
+        along = jnp.eye(across.size) - stopped
+        # What the object stops is given a frequency above all others.
+        above = jax.lax.stop_gradient(jnp.linalg.norm(symmetric))
+        symmetric = jnp.where(touches, along @ symmetric @ along + above * stopped, symmetric)
     lowest = jnp.linalg.eigvalsh(symmetric)[0]
     return jnp.sign(lowest) * jnp.sqrt(jnp.abs(lowest)) / (2 * jnp.pi)

@@ -75,7 +75,9 @@ class Response(eqx.Module):
     grip_force: Value = output(
         "force of the tip on the object, zero when they do not touch", "N", low=0
     )
-    natural_frequency: Value = output("lowest natural frequency", "Hz", low=0)
+    natural_frequency: Value = output(
+        "lowest natural frequency, under the loads and with the tip on the object", "Hz", low=0
+    )
     result: RESULTS = output("how the calculation ended")
     residual: Array = output(
         "largest unbalanced force or moment over what moving all bodies by the radius of flexure a and turning "
@@ -182,9 +184,12 @@ def _respond(design, setting, tolerance, segments: Steps, *, extra: tuple[str, .
         outcome, margin = first_outcome(outcome, ended), jnp.minimum(margin, margin_of_limits)
         measured |= {k: v * shown_where(allowed, ended, dtype) for k, v in seen.items()}
     units = stiffness_units(model)
-    in_units = stiffness * units
+    loaded_stiffness = under_load(stiffness, model.pushes, state.forces, q)
     if "natural_frequency" in extra:
-        measured["natural_frequency"] = lumped.lowest_frequency(design, in_units) * shown
+        touches = setting.object_half_width is not None and state.forces[1] != 0
+        in_units = loaded_stiffness * units
+        frequency = lumped.lowest_frequency(model, q, design, in_units, touches)
+        measured["natural_frequency"] = frequency * shown
 
     tip = lumped.tip_of(model, q) * model.length
     rotation = lumped.rotations(q)
@@ -206,8 +211,8 @@ def _respond(design, setting, tolerance, segments: Steps, *, extra: tuple[str, .
         stress=stress,
         max_stress=jnp.max(stress),
         clearance=gaps,
-        stiffness=in_units,
-        smallest_singular=_smallest_singular(under_load(stiffness, model.pushes, state.forces, q)),
+        stiffness=stiffness * units,
+        smallest_singular=_smallest_singular(loaded_stiffness),
         residual=unbalanced,
         margin=margin,
     )
