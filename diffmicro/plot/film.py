@@ -28,6 +28,8 @@ from diffmicro.parameters import Value, whole_number
 from diffmicro.plot import states
 from diffmicro.plot.player import player
 from diffmicro.plot.stage import RATE
+from diffmicro.results import word
+from diffmicro.units import readable
 
 ENDINGS = (".gif", ".mp4", ".html", ".png")
 
@@ -36,11 +38,12 @@ STRIP = (2, 4)
 
 
 class Animation(NamedTuple):
-    """A figure, a function that draws frame i into it, and the number of frames."""
+    """A figure, a function that draws frame i into it, and the number of frames. title: above each frame."""
 
     figure: Figure
     draw: Callable[[int], object]
     frames: int
+    title: str = ""
 
 
 def animate(
@@ -58,6 +61,7 @@ def animate(
         made = Animation(*states.animation(device, design, setting, frames))
     else:
         made = Animation(*hooked(device.animation)(design, setting, frames))
+    made = made._replace(title=titled(device, states.settled(device, design, setting)))
     if ending == ".png":
         count = STRIP[0] * STRIP[1]
         shown = np.unique(np.linspace(0, made.frames - 1, count).round().astype(int))
@@ -74,6 +78,20 @@ def animate(
         return path
     _film(images, path)
     return path
+
+
+def titled(device: Device, response: PyTree) -> str:
+    """The device with its velocity, or first response that is one number, and the status where it is not ok."""
+    status = word(response.result)
+    ended = "" if status == "ok" else f" ({status})"
+    for name in sorted(
+        device.usual_responses, key=lambda name: device.responses[name].unit != "m/s"
+    ):
+        value = np.asarray(getattr(response, name))
+        if value.ndim == 0 and np.isfinite(value):
+            shown = readable(float(value), device.responses[name].unit, 4)
+            return f"{device.name}: {name.replace('_', ' ')} {shown}{ended}"
+    return f"{device.name}{ended}"
 
 
 def _keep(image: Image.Image, path: Path, **options: Value) -> None:
@@ -120,6 +138,9 @@ def _film(images: list[Image.Image], path: Path) -> None:
 
 def _frame(made: Animation, i: int) -> Image.Image:
     made.draw(i)
+    above = made.figure.get_suptitle()
+    if not above.startswith(made.title):  # some write their time there
+        made.figure.suptitle(f"{made.title}\n{above}".rstrip(), fontsize=9)
     if (
         made.figure.get_layout_engine() is not None
     ):  # places are those of the first frame: nothing shakes

@@ -73,14 +73,13 @@ def animation(
     (now,) = trace.plot([], [], "o", color=ORANGE)
     (driven,) = drive.plot([], [], "o", color=GREEN)
     slow = pace(duration, frames)
-    mean = f"mean height {1e6 * float(response.mean_height):.1f} um"
 
     def draw(frame: int) -> None:
         leg.set_xy(_leg(at[frame], top))
         leg.set_facecolor(ORANGE if touches[frame] or at[frame] < 0.005 * top else BLUE)
         now.set_data([1e3 * time[frame]], [at[frame]])
         driven.set_data([1e3 * time[frame]], [voltage[frame]])
-        figure.suptitle(f"{1e3 * time[frame]:.1f} ms ({slow})   |   {mean}", fontsize=9)
+        figure.suptitle(f"{1e3 * time[frame]:.1f} ms ({slow})", fontsize=9)
 
     draw(0)
     return figure, draw, frames

@@ -58,7 +58,6 @@ def animation(
     ways.set(ylabel="way [nm]", xlabel="time [us]", xlim=(0, 2 * micro))
     marks = [axes.axvline(0, color=INK, linewidth=1) for axes in (forces, ways)]
     greatest = float(max(load.max(), np.abs(friction).max()))
-    speed = f"mean velocity {1e3 * step / period:.3g} mm/s"
     slow = pace(2 * period, frames)
 
     def draw(frame: int) -> None:
@@ -76,7 +75,7 @@ def animation(
             "sticks" if sticks > 0.999 else "slips" if sticks < 0.001 else f"sticks to {sticks:.0%}"
         )
         now = f"{micro * (phase + turns):.1f} us ({slow})"
-        words = (WORDS[setting.direction], now, word, speed)
+        words = (WORDS[setting.direction], now, word)
         side.set_title("   |   ".join(words), fontsize=9)
         for mark in marks:
             mark.set_xdata([micro * (phase + turns)] * 2)

@@ -124,9 +124,8 @@ def animation(
         _stand(side, design, setting, path)
         legend(side)
         name = NAMES.get(int(even.kind[i]), "face, one end loaded")
-        speed = f"mean speed {1e3 * float(response.speed):.2f} mm/s"
         time = f"{1e3 * (even.time[i] - even.time[0]):.0f} ms ({slow})"
-        side.set_title(f"{time}   |   on its {name}   |   {speed}", fontsize=9)
+        side.set_title(f"{time}   |   on its {name}", fontsize=9)
         now.set_data([even.time[i]], [1e3 * even.position[i]])
         mark.set_xdata([even.time[i]] * 2)
 

@@ -13,6 +13,7 @@ from collections import namedtuple
 from functools import partial
 from io import BytesIO
 
+import equinox as eqx
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -23,14 +24,17 @@ from PIL import Image, ImageSequence
 from diffmicro._device import Alias
 from diffmicro.command import words
 from diffmicro.command.app import run
-from diffmicro.devices import device, gripper, legs, wrmma
+from diffmicro.devices import gripper, legs, wrmma
 from diffmicro.devices.legs.walker import WALKER
 from diffmicro.plot import gripper as gripper_plot
 from diffmicro.plot import legs as legs_plot
 from diffmicro.plot import walker as walker_plot
-from diffmicro.plot.film import animate
+from diffmicro.plot.film import animate, titled
 from diffmicro.plot.states import animation, moving
+from diffmicro.results import RESULTS
 from tests.sweep.toy import TOY
+
+POINT = (TOY.published_design(), TOY.published_setting())
 
 
 @pytest.fixture
@@ -49,23 +53,23 @@ def toy():
 
         return figure, draw, frames
 
-    return dataclasses.replace(device("wrmma"), name="toy", animation=animation)
+    return dataclasses.replace(TOY, animation=animation)
 
 
 def test_a_gif_has_its_frames(toy, tmp_path):
-    path = animate(toy, None, None, tmp_path / "toy.gif", frames=5)
+    path = animate(toy, *POINT, tmp_path / "toy.gif", frames=5)
     with Image.open(path) as image:
         assert len(list(ImageSequence.Iterator(image))) == 5
         assert image.size == (100, 50)
 
 
 def test_a_strip_shows_eight_frames(toy, tmp_path):
-    with Image.open(animate(toy, None, None, tmp_path / "toy.png", frames=30)) as image:
+    with Image.open(animate(toy, *POINT, tmp_path / "toy.png", frames=30)) as image:
         assert image.size == (400, 100)
 
 
 def test_a_page_holds_its_frames_and_a_slider(toy, tmp_path):
-    text = animate(toy, None, None, tmp_path / "toy.html", frames=5).read_text()
+    text = animate(toy, *POINT, tmp_path / "toy.html", frames=5).read_text()
     frames = re.findall(r'^(?:const frames = \[)?"([\w+/=]+)"', text, re.M)
     images = [Image.open(BytesIO(base64.b64decode(frame))).convert("RGB") for frame in frames]
     assert len({image.tobytes() for image in images}) == 5 and images[0].size == (100, 50)
@@ -74,9 +78,9 @@ def test_a_page_holds_its_frames_and_a_slider(toy, tmp_path):
 
 def test_what_is_refused(toy, tmp_path):
     with pytest.raises(ValueError, match="one of .gif, .mp4, .html, .png"):
-        animate(toy, None, None, tmp_path / "toy.avi")
+        animate(toy, *POINT, tmp_path / "toy.avi")
     with pytest.raises(ValueError, match="from 2 to 2000"):
-        animate(toy, None, None, tmp_path / "toy.gif", frames=1)
+        animate(toy, *POINT, tmp_path / "toy.gif", frames=1)
 
 
 @pytest.mark.parametrize("ending", ["gif", "png"])
@@ -88,7 +92,7 @@ def test_a_full_disk_leaves_the_file_that_was_there(toy, tmp_path, monkeypatch, 
     path.write_bytes(b"before")
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left") as caught:
-        animate(toy, None, None, path, frames=3)
+        animate(toy, *POINT, path, frames=3)
     assert caught.value.filename == str(path)
     assert path.read_bytes() == b"before" and list(tmp_path.iterdir()) == [path]
 
@@ -100,7 +104,7 @@ def test_an_mp4_has_the_size_of_its_frames_and_no_warning(toy, tmp_path, monkeyp
         get_ffmpeg_exe = staticmethod(lambda: shutil.which("ffmpeg"))
 
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", Package)
-    path = animate(toy, None, None, tmp_path / "toy.mp4", frames=5)
+    path = animate(toy, *POINT, tmp_path / "toy.mp4", frames=5)
     assert list(tmp_path.iterdir()) == [path]
     command = [
         "ffmpeg",
@@ -118,14 +122,14 @@ def test_an_mp4_has_the_size_of_its_frames_and_no_warning(toy, tmp_path, monkeyp
     assert len(frames) == 5 * 100 * 50 * 3
     monkeypatch.setattr(Package, "get_ffmpeg_exe", staticmethod(lambda: "false"))
     with pytest.raises(ValueError, match="ffmpeg wrote no film"):
-        animate(toy, None, None, tmp_path / "other.mp4", frames=5)
+        animate(toy, *POINT, tmp_path / "other.mp4", frames=5)
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_mp4_without_its_package_names_it(toy, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     with pytest.raises(ValueError, match=r"diffmicro\[animate\]"):
-        animate(toy, None, None, tmp_path / "toy.mp4")
+        animate(toy, *POINT, tmp_path / "toy.mp4")
 
 
 def test_a_motion_without_values_is_no_film(toy, tmp_path, monkeypatch, capsys):
@@ -168,6 +172,27 @@ def test_the_result_of_an_optimization_moves(toy, tmp_path, monkeypatch):
         assert shown[-1] == point
 
 
+@pytest.mark.parametrize("own", ["", "3 ms (slower than life)"])
+def test_a_film_says_the_device_and_its_first_response(own, toy, tmp_path):
+    figure, painted, count = toy.animation(*POINT, 3)
+
+    def paint(i):
+        painted(i)
+        if own:
+            figure.suptitle(own)
+
+    shown = dataclasses.replace(
+        toy, animation=lambda design, setting, frames: (figure, paint, count)
+    )
+    animate(shown, *POINT, tmp_path / "toy.gif", frames=3)
+    assert figure.get_suptitle() == f"toy: velocity 500 mm/s\n{own}".rstrip()
+    lost = toy.respond(*POINT)
+    lost = eqx.tree_at(
+        lambda r: (r.velocity, r.seen, r.result), lost, (np.nan, np.nan, RESULTS.erratic)
+    )
+    assert titled(toy, lost) == "toy (erratic)"
+
+
 Path = namedtuple("Path", ["time", "gap", "closed", "pair", "table"])
 
 
@@ -175,12 +200,12 @@ def test_a_device_without_a_picture_shows_its_states(tmp_path):
     time = np.linspace(0, 1e-3, 50)
     path = Path(time, 1e-6 * np.sin(6e3 * time), time > 5e-4, np.zeros((50, 2)), np.zeros((50, 9)))
     plain = dataclasses.replace(
-        device("wrmma"),
+        TOY,
         animation=None,
         carries=False,
         simulate=lambda design, setting: path,
     )
-    with Image.open(animate(plain, None, None, tmp_path / "plain.gif", frames=4)) as image:
+    with Image.open(animate(plain, *POINT, tmp_path / "plain.gif", frames=4)) as image:
         frames = [frame.convert("RGB").tobytes() for frame in ImageSequence.Iterator(image)]
     assert len(set(frames)) == 4
     figure, draw, count = animation(plain, None, None, 3)
