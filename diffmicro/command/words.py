@@ -5,7 +5,6 @@ field of its Design or Setting, or one of the `NUMERICS`; whatever cannot is a `
 the key, the value, what is allowed, and the nearest known key. Values are numbers in SI, or words with a unit.
 """
 
-import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +15,8 @@ from jaxtyping import PyTree
 
 from diffmicro._device import Device
 from diffmicro.command.files import BadInput, from_files
-from diffmicro.devices import OWN, UnknownDevice
+from diffmicro.command.remedies import missing_unit, nearest, through_alias, unknown_key
+from diffmicro.devices import UnknownDevice
 from diffmicro.devices import device as known_device
 from diffmicro.parameters import (
     Fields,
@@ -28,9 +28,8 @@ from diffmicro.parameters import (
     idle,
     put,
     range_text,
-    within,
 )
-from diffmicro.units import UnitError, in_readable_units, in_si, last_alone_has_unit, readable_unit
+from diffmicro.units import UnitError, in_readable_units, in_si, last_alone_has_unit
 
 NUMERICS = ("method", "steps")
 """Words beside the fields of Design and Setting: how to calculate."""
@@ -76,7 +75,7 @@ def names(text: str | None, known: Iterable[str], what: str) -> tuple[str, ...]:
     known, found = list(known), []
     for name in filter(None, (part.strip() for part in (text or "").split(","))):
         if name not in known:
-            raise BadInput(f"{name!r} is not a {what}{_nearest(name, known)}")
+            raise BadInput(f"{name!r} is not a {what}{nearest(name, known)}")
         if name not in found:
             found.append(name)
     return tuple(found)
@@ -176,7 +175,7 @@ def point(module: Device, given: Mapping[str, Value]) -> Point:
     try:
         check_ranges(module, design, setting)
     except BadInput as complaint:
-        hint = _by_name(module, given, str(complaint)) + _missing_unit(
+        hint = through_alias(module, given, str(complaint)) + missing_unit(
             module, given, str(complaint)
         )
         raise BadInput(f"{complaint}{hint}", complaint.status) from None
@@ -223,33 +222,6 @@ def check_ranges(module: Device, design: Fields, setting: Fields) -> None:
         module.check(module.name, design, setting)
     except ValueError as complaint:
         raise BadInput(in_readable_units(str(complaint)), "out_of_range") from None
-
-
-def _by_name(module: Device, given: Mapping[str, Value], complaint: str) -> str:
-    """Which alias gave the value that is refused."""
-    for key in given.keys() & module.aliases.keys():
-        alias = module.aliases[key]
-        if re.search(rf"\b{alias.of}\b", complaint):
-            return f" It is {key} over {alias.times}, and {key}={given[key]} was given."
-    return ""
-
-
-def _missing_unit(module: Device, given: Mapping[str, Value], complaint: str) -> str:
-    """What to write in place of a number without a unit that is refused, and would be allowed with one."""
-    for key, value in given.items():
-        known = module.keys.get(key)
-        if known is None or not isinstance(value, str) or not re.search(rf"\b{key}\b", complaint):
-            continue
-        sizes = [x for x in np.ravel([known.default]) if isinstance(x, float) and x]
-        unit = readable_unit(sizes[0], known.unit).unit if sizes else known.unit
-        try:
-            number = float(value)
-            small = in_si(f"{value}{unit}", known.unit)
-        except ValueError:  # a list, a word, or a number with its unit
-            continue
-        if small != number and within(small, known):
-            return f" Numbers without a unit are in SI; write {key}={value}{unit}."
-    return ""
 
 
 def refusal(
@@ -341,7 +313,7 @@ def _known(module: Device, key: str, table: Mapping[str, Parameter]) -> Paramete
     """What is known of a key; of an entry such as `hinge[3]` or `hinge[:]`, that it is one number."""
     name, entry = entry_of(key)
     if name not in table:
-        raise BadInput(_unknown_key(module, name, [*table, *module.aliases, *NUMERICS]))
+        raise BadInput(unknown_key(module, name, [*table, *module.aliases, *NUMERICS]))
     if name == key:
         return table[name]
     known = table[name]
@@ -354,22 +326,6 @@ def _known(module: Device, key: str, table: Mapping[str, Parameter]) -> Paramete
     units = known.unit.split(", ")
     unit = known.unit if entry == ":" else units[int(entry) % len(units)]
     return known._replace(name=key, unit=unit, shapes=((),), optional=False)
-
-
-def _unknown_key(module: Device, name: str, known: Sequence[str]) -> str:
-    """What is wrong with a key: it is of the drawing, of another device, or not known at all."""
-    if module.Layout is not None and name in describe(module.Layout):
-        return (
-            f"{name} is a dimension of the drawing (Layout), which changes no response here; `draw` takes it, and "
-            "with --rules `optimize` and `tolerances`."
-        )
-    owners = [other for other in OWN if other != module.name and name in known_device(other).keys]
-    if owners:
-        return (
-            f"Unknown key {name!r}: {module.name} has no such parameter, {' and '.join(owners)} "
-            f"{'has' if len(owners) == 1 else 'have'} it. `diffmicro show {module.name}` lists its own."
-        )
-    return f"Unknown key {name!r}{_nearest(name, known)} `diffmicro show {module.name}` lists all keys."
 
 
 def _with_entries(
@@ -416,7 +372,7 @@ def _value(module: Device, known: Parameter, value: Value) -> Value:
         return None
     if known.words:
         if value not in known.words:
-            near = _nearest(str(value), known.words)
+            near = nearest(str(value), known.words)
             every = f" It has to be {range_text(known)}." if near.endswith("?") else ""
             raise BadInput(f"{known.name} = {value} is not allowed{near}{every}")
         return value
@@ -485,10 +441,3 @@ def _numeric(module: Device, key: str, value: Value) -> Value:
     except (TypeError, ValueError, OverflowError):
         raise BadInput(f"{key} = {value} is not allowed; it has to be a whole number.") from None
     return int(number)
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    """Which of the known names was probably meant, or what there is to choose from."""
-    known = list(known)
-    close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.4)
-    return f"; did you mean {close[0]}?" if close else f"; known are {', '.join(known)}."
