@@ -60,6 +60,8 @@ def run_tolerances(
     deviating = [scatter_of(device, text) for text in scatter] + [
         common_of(device, t) for t in common
     ]
+    moved = [name for one in deviating for name, _ in one.moves]
+    words.check_varied(device, given, moved)
     if process is not None:
         check_layers(device, process, layers_of(device, point.design, layout))
         deviating += _said(etch_tolerances, device, process, point.design, layout)

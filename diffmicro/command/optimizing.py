@@ -87,6 +87,7 @@ def run_optimize(
     if process is not None:
         layout, given_words = words.layout(module, given_words)
     fixed = words.point(module, given_words)
+    words.check_varied(module, given_words, [_field(key) for key in _bounds(module, ranges)])
     note_cautions(module, fixed)
     if process is not None:
         check_layers(module, process, layers_of(module, fixed.design, layout))
