@@ -1,7 +1,8 @@
 """Commands to copy: examples of each subcommand for its --help, and what to try with one device for `show`."""
 
 from diffmicro._device import Device
-from diffmicro.parameters import Parameter
+from diffmicro.parameters import Parameter, describe
+from diffmicro.units import exact
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "show": ("diffmicro show wrmma",),
@@ -50,15 +51,18 @@ def epilog(subcommand: str) -> str | None:
 
 def tries(module: Device, named: str) -> list[str]:
     """Commands that show what a device does; `named`: as it was named on the command line."""
-    key = next((name for name in (*module.drive, *module.parameters) if _turns(module, name)), None)
+    # What an operator turns comes before what a fabricator chose.
+    names = (*module.drive, *describe(module.Setting), *module.parameters)
+    key = next((name for name in names if _turns(module, name)), None)
     key, value = next(iter(module.shown_at.items()), (key, None))
     if key is None:
         return [f"diffmicro evaluate {named}"]
     known, response = module.parameters[key], _number(module)
     # A tenth of the value to both sides, and never outside of what is allowed.
     low, high = sorted((value or known.default) * factor for factor in (0.9, 1.1))
-    axis = f"{key}={max(low, known.low):.4g}:{min(high, known.high):.4g}"
-    at = f" {key}={value:g}" if value is not None else ""
+    ends = [max(low, known.low), min(high, known.high)]
+    axis = f"{key}={':'.join(exact(float(f'{end:.4g}'), known.unit) for end in ends)}"
+    at = f" {key}={exact(value, known.unit)}" if value is not None else ""
     found = [
         f"diffmicro evaluate {named}{at} --grad {key} --of {response}",
         f"diffmicro sweep {named} {axis}:21 --out sweep.csv --plot sweep.png",
