@@ -47,7 +47,7 @@ def test_what_show_tells_to_try_is_right(named):
 def test_what_show_tells_moves_the_device():
     """The published gripper bears no force, so nothing would move its tip."""
     first = tries(device("gripper"), "gripper")[0]
-    assert first == "diffmicro evaluate gripper force=2e-05 --grad force --of tip_x"
+    assert first == "diffmicro evaluate gripper force=20uN --grad force --of tip_x"
 
 
 def test_shells_complete_names_of_devices():
