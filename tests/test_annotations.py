@@ -47,7 +47,12 @@ def run(program, *words):
     return subprocess.run(command, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("name", [*OWN, pytest.param(CAPSULE, marks=pytest.mark.slow)])
+QUICK = ("stickslip", "tribometer", "wrmma")
+
+
+@pytest.mark.parametrize(
+    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in (*OWN, CAPSULE)]
+)
 def test_a_device_and_its_derivative(name):
     ended = run(TRACED, name)
     assert ended.returncode == 0, ended.stderr[-3000:]

@@ -29,7 +29,7 @@ soon = partial(jax.jit, compiler_options=HASTY)
     "case",
     [
         pytest.param(GRIPPER, id="gripper", marks=pytest.mark.slow),
-        pytest.param(DRIVE, id="drive"),
+        pytest.param(DRIVE, id="drive", marks=pytest.mark.slow),
         pytest.param(SAMPLES, id="samples", marks=pytest.mark.slow),
     ],
 )

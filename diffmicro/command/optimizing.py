@@ -87,7 +87,6 @@ def run_optimize(
     if process is not None:
         layout, given_words = words.layout(module, given_words)
     fixed = words.point(module, given_words)
-    words.check_varied(module, given_words, [_field(key) for key in _bounds(module, ranges)])
     note_cautions(module, fixed)
     if process is not None:
         check_layers(module, process, layers_of(module, fixed.design, layout))
@@ -96,6 +95,7 @@ def run_optimize(
         raise BadInput(f"{', '.join(fixed.numerics)}: optimize chooses its own numerics.")
     objective = Objective(response, goal)  # type: ignore[arg-type]
     try:
+        words.check_varied(module, given_words, map(_field, _bounds(module, ranges)))
         problem = _problem(module, fixed, ranges, objective, subject, scatter, (process, layout))
     except ValueError as complaint:
         raise BadInput(str(complaint)) from None

@@ -156,7 +156,6 @@ class Run:
         self.history: list[Step] = []
         self._remembered = folder.load(problem) if folder else {}
         self._saved = len(self._remembered.get("trials", ()))
-        self._evaluate = compiled(problem) if problem.batched else self._in_turn
         self._processes = processes
         self._display = display(progress)
         self._task = self._display.add_task("compiling", total=budget)
@@ -202,8 +201,10 @@ class Run:
         self._display.update(self._task, completed=self.used)
         return samples
 
-    def _in_turn(self, trials: np.ndarray) -> Sample:
-        """The samples of trials that are no batch; processes share what they take."""
+    def _evaluate(self, trials: np.ndarray) -> Sample:
+        """The samples of some trials, stacked; of those that are no batch processes share what they take."""
+        if self.problem.batched:
+            return compiled(self.problem)(trials)
         samples = self.problem.samples([jnp.asarray(u) for u in trials], self._processes)
         return jax.tree.map(lambda *x: np.stack([np.asarray(each) for each in x]), *samples)
 

@@ -36,6 +36,7 @@ def onset(design, setting, wrt):
     return one
 
 
+@pytest.mark.slow
 def test_without_small_scale_forces_the_lowest_point_is_below_by_the_free_amplitude():
     """Also where the motion goes through the ground."""
     design, setting = as_arrays(point(film=0.0, electrostatic=0.0))

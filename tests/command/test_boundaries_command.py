@@ -11,6 +11,7 @@ DEMO = (
 )
 
 
+@pytest.mark.slow
 def test_the_cliff_of_the_demo(capsys, tmp_path):
     """The start from rest is lost at once, the motion itself ends at a fold 5.8 % higher."""
     figure = tmp_path / "b.png"

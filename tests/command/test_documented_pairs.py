@@ -41,6 +41,7 @@ def test_every_page_that_claims_a_pair_is_here():
     assert [str(p.relative_to(ROOT)) for p in named] == PAGES
 
 
+@pytest.mark.slow
 def test_a_gradient(run, capsys):
     left = python("README.md")
     shown = re.search(r"^```text\n(.*?)^```", (ROOT / "README.md").read_text(), re.S | re.M)

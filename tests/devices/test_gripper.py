@@ -110,6 +110,7 @@ def test_section_and_modulus_are_scales(model):
     np.testing.assert_allclose(high.tip_y, low.tip_y, rtol=1e-13)
 
 
+@pytest.mark.slow
 def test_tangents_of_conservative_models_are_symmetric():
     for model, symmetric in {
         "linear": False,
@@ -130,6 +131,7 @@ def test_grip_force(model):
     assert float(found.tip_x) == pytest.approx(2e-4, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", ["exact", *(pytest.param(m, marks=pytest.mark.slow) for m in gripper.MODELS[:3])]
 )

@@ -128,6 +128,7 @@ def test_adhesion_takes_three_values_over_time():
     np.testing.assert_allclose(levels, [0, 1.486e-7, 1.189e-6], rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_smooth_outline_rolls_its_perimeter():
     ellipse = IMPROVED | dict(outline="superellipse", length=1.15e-3, thickness=0.2e-3)
     response = respond(ellipse, field_frequency=10.0, **ALUMINUM)

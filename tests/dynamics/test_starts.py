@@ -84,6 +84,7 @@ def _block(Setting):
     )
 
 
+@pytest.mark.slow
 def test_a_motion_of_ones_own_may_have_starts():
     block = _block(Driven)
     rest, ramp = (block.respond(block.Design(), Driven(start=s)) for s in ("rest", "ramp"))

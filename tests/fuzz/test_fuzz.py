@@ -212,7 +212,7 @@ def _batch(device, rng):
 
 
 FOUND = [
-    ("tribometer", dict(vibration_length=1e-7, young=5e-324), "vibration_length = 1e-07 m"),
+    ("tribometer", dict(vibration_length=1e-7, young=5e-324), "vibration_length = 100 nm"),
     (
         "stickslip",
         dict(waveform="samples", samples=[]),

@@ -27,6 +27,7 @@ def _judge(draws):
         assert good >= share * of, f"{kind}\n{text}"
 
 
+@pytest.mark.slow
 def test_fifteen_draws():
     _judge(truth.examine_many(15, seed=2012))
 

@@ -58,6 +58,7 @@ def _hold(count, seed):
     assert wrong <= accepted / 1000
 
 
+@pytest.mark.slow
 def test_thirty_designs():
     _hold(30, seed=40)
 
