@@ -52,21 +52,18 @@ APART = (
 """Checks that compile much for one device: each has a test of its own, slow where it takes half a minute."""
 
 LONG = {
-    ok_means_finite: ("tumbler", "wrmma"),
-    gradient_is_the_slope_of_the_value: ("tumbler", "wrmma"),
-    reverse_equals_forward: ("tumbler", "wrmma"),
-    no_gradient_by_the_start: ("wrmma",),
-    single_precision_is_usable: ("wrmma",),
+    ok_means_finite: ("legs", "tumbler", "wrmma"),
+    gradient_is_the_slope_of_the_value: ("legs", "tumbler", "wrmma"),
+    reverse_equals_forward: ("gripper", "legs", "stickslip", "tumbler", "wrmma"),
+    no_gradient_by_the_start: ("legs", "wrmma"),
+    single_precision_is_usable: ("gripper", "legs", "stickslip", "tumbler", "wrmma"),
 }
 """Devices for which a check compiles for long."""
 
-ALL_LONG = (CAPSULE, "legs", "stickslip")
-"""Devices of which the tests of their own hold much the same in the fast ones."""
-
 
 def _slow(name, check):
-    long = name in ALL_LONG or name in LONG.get(check, ())
-    return pytest.mark.slow if long else ()
+    """Fast tests hold the capsule beside SciPy already, in tests/examples."""
+    return pytest.mark.slow if name == CAPSULE or name in LONG.get(check, ()) else ()
 
 
 OTHER_LANE = 8 * np.finfo(float).eps

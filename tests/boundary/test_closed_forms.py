@@ -90,6 +90,7 @@ def test_grazing_of_an_oscillator():
         np.testing.assert_allclose(b.grad[name], slope, rtol=1e-7, err_msg=name)
 
 
+@pytest.mark.slow
 def test_a_block_is_released():
     """A block that rests slips where force and bias together reach the bound of friction."""
     d = Block(2e-6, 3e-6, 5e-7)
@@ -205,6 +206,7 @@ def test_margin_as_a_constraint():
     assert result.optimized.response["margin(amplitude)"] == pytest.approx(0.05, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_margin_as_a_constraint_without_gradients():
     """Random designs and CMA-ES have values from one compiled program: its margins are found on the host.
 
@@ -227,6 +229,7 @@ def test_margin_as_a_constraint_without_gradients():
     assert found["sliding_velocity"] > 1.1 * result.published.response["sliding_velocity"]
 
 
+@pytest.mark.slow
 def test_map_of_an_oscillator():
     """In the plane of force and frequency the free motion ends on the resonance curve of the gap."""
     force = grazing_force(Mass(), 50.0)

@@ -52,6 +52,7 @@ def killed(folder, method, seconds):
     run.communicate()
 
 
+@pytest.mark.slow
 def test_a_killed_run_resumes_to_the_same_history(tmp_path, rng):
     whole = finished(tmp_path / "whole", "sqp", resume=False)
     killed(tmp_path / "cut", "sqp", rng.uniform(0, 0.6))

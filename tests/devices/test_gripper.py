@@ -181,6 +181,7 @@ def test_past_the_fold():
     assert singular[0] == pytest.approx(2 * singular[1], rel=0.1)
 
 
+@pytest.mark.slow
 def test_a_path_that_nearly_folds_goes_on():
     """The stiffness nearly vanishes at -129.5 uN; long steps took that for a fold."""
     forces = np.array([-128e-6, -129e-6, -129.4e-6, -129.5e-6, -130e-6, -131e-6, -135e-6])
@@ -219,6 +220,7 @@ def test_section_per_flexure():
     )
 
 
+@pytest.mark.slow
 def test_clearance_over_a_stroke_is_at_its_ends():
     design = gripper.published_design()
     setting = gripper.published_setting(force=69.86e-6)
@@ -232,6 +234,7 @@ def test_clearance_over_a_stroke_is_at_its_ends():
     )
 
 
+@pytest.mark.slow
 def test_simulated_path_is_the_responses():
     setting = gripper.published_setting(force=60e-6)
     path = gripper.simulate(gripper.published_design(), setting, points=4)

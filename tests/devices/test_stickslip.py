@@ -94,6 +94,7 @@ def damped():
     return lanes(cases)
 
 
+@pytest.mark.slow
 def test_force_scales_with_stroke_and_friction(damped):
     """F(c A, c mu) = c F(A, mu), so that dlnF/dlnA + dlnF/dln mu = 1."""
     response, slopes = damped
@@ -159,6 +160,7 @@ def test_objection_names_dead_zone_and_vibration(damped):
     assert (reason(3), reason(5), reason(0)) == ("dead_zone", "vibration", "agree")
 
 
+@pytest.mark.slow
 def test_from_rest_and_not_elsewhere_in_the_band():
     """Below 1.6 u_1 a band of forces is stationary; simulation period by period settles at the one found.
 

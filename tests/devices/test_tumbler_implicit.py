@@ -121,6 +121,7 @@ def test_climbs_45_degrees_on_paper_and_fails_60(degrees, climbs):
         assert np.isnan(response.speed)
 
 
+@pytest.mark.slow
 def test_adhesion_takes_three_values_over_time():
     """Figure 6: 1.189e-6 N on the long face, 1.486e-7 N on the short one, none on an edge."""
     path = simulate(incline=np.pi / 4)

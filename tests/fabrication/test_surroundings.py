@@ -52,6 +52,7 @@ def test_a_near_end_makes_it_fragile():
     assert any("sliding_velocity" in why and end.kind in why for why in found.fragile)
 
 
+@pytest.mark.slow
 def test_a_motion_with_more_events_than_are_watched_is_said():
     """Five periods with chatter: it was followed in steps of nothing for minutes, and its end was made up."""
     wrmma = device("wrmma")

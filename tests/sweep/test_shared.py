@@ -104,6 +104,7 @@ def robust_gain():
     return robust_problem(problem, [Tolerance("force_ratio", 0.02, relative=True)], nodes=4)
 
 
+@pytest.mark.slow
 def test_a_search_and_its_parts_are_the_same(workers):
     problem = robust_gain()
     found = []
