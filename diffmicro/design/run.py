@@ -220,7 +220,7 @@ class Run:
         objective = self.problem.objective
         value = float(objective.shown(step.objective))
         text = f"{objective.response} {said_of(self.problem, objective.response, value, 5)}"
-        text += "" if worst is None else f"  worst slack {worst:.3g}"
+        text += "" if worst is None else f"  slack {worst:.2g}"
         text += f"  step {step.reach:.1e}  certified {100 * self.certified:.0f} %"
         self._display.update(self._task, description=text)
 
