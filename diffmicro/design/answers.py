@@ -23,6 +23,17 @@ UNJUDGED = -1
 """Code of no verdict: margins are checked by `boundaries`."""
 
 
+class Question(NamedTuple):
+    """names: of responses and margins. fields: to differentiate by. numerics: of the device's `respond`."""
+
+    device: Device
+    fields: tuple[str, ...]
+    names: tuple[str, ...]
+    numerics: Mapping[str, Value]
+    design: Fields
+    setting: Fields
+
+
 class Answer(NamedTuple):
     """values, gradients (by field) and verdicts, by the name of a response or margin. usable: whether the status
     is none of the failures."""
@@ -33,31 +44,18 @@ class Answer(NamedTuple):
     usable: np.ndarray
 
 
-def answered(
-    device: Device,
-    fields: tuple[str, ...],
-    names: tuple[str, ...],
-    numerics: Mapping[str, Value],
-    design: Fields,
-    setting: Fields,
-) -> Answer:
-    """The answer as plain data. names: of responses and margins. fields: to differentiate by."""
-    found = answers_of(device, fields, names, numerics, design, setting)
-    values, gradients, certificates, response = found
+def answered(question: Question) -> Answer:
+    """The answer as plain data."""
+    names = question.names
+    values, gradients, certificates, response = answers_of(question)
     judged = {n: certificates[n].verdict if n in certificates else UNJUDGED for n in names}
     kept = ({n: values[n] for n in names}, {n: gradients[n] for n in names}, judged)
     return Answer(*jax.tree.map(np.asarray, (*kept, usable(response))))
 
 
-def answers_of(
-    device: Device,
-    fields: tuple[str, ...],
-    names: tuple[str, ...],
-    numerics: Mapping[str, Value],
-    design: Fields,
-    setting: Fields,
-) -> tuple[dict, dict, dict, PyTree]:
+def answers_of(question: Question) -> tuple[dict, dict, dict, PyTree]:
     """Values and gradients of responses and margins, certificates of the responses, and the response."""
+    device, fields, names, numerics, design, setting = question
     responses = tuple(name for name in names if margin_key(name) is None)
     asked = responses or tuple(device.responses)[:1]
     judged = _compiled(device, fields, asked, tuple(numerics.items()))

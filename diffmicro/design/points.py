@@ -19,7 +19,7 @@ from diffmicro._json import JsonObject, plain
 from diffmicro._sources import sources
 from diffmicro.boundary.margin import margin, margin_key, margin_value
 from diffmicro.certificate import Certificate, certificate_words, verdict_word
-from diffmicro.design.answers import Answer, answered, answers_of, usable
+from diffmicro.design.answers import Answer, Question, answered, answers_of, usable
 from diffmicro.design.problem import (
     Constraint,
     Evaluated,
@@ -157,7 +157,7 @@ class _Points:
     ) -> list[Evaluated]:
         """`evaluate` at each place; processes share the operating points of all places."""
         calls = [
-            Call(point.device, answered, self._question(point, responses, x))
+            Call(point.device, answered, (self._question(point, responses, x),))
             for x in xs
             for point, responses in self.asked
         ]
@@ -170,10 +170,9 @@ class _Points:
 
     def _question(
         self, point: Point, responses: tuple[str, ...], x: Mapping[str, Value]
-    ) -> tuple[Device, tuple[str, ...], tuple[str, ...], Mapping[str, Value], Fields, Fields]:
-        """The arguments of `answered`."""
+    ) -> Question:
         fields = tuple(sorted(point.place(x)))
-        return (point.device, fields, responses, self.numerics, *as_arrays(point.at(x)))
+        return Question(point.device, fields, responses, self.numerics, *as_arrays(point.at(x)))
 
     def _together(self, x: dict[str, Array], answers: Sequence[Answer]) -> Evaluated:
         """What the answers of all operating points say of the place."""
@@ -225,9 +224,9 @@ class _Points:
         design, setting, shown, at, status, certificate = {}, {}, {}, {}, "ok", {}
         for point, responses in self.asked:
             question = self._question(point, responses, x)
-            known, _, certificates, response = answers_of(*question)
+            known, _, certificates, response = answers_of(question)
             at |= {point.name(r): known[r] for r in responses}
-            sides = [plain(vars(tree)) for tree in question[-2:]]
+            sides = [plain(vars(tree)) for tree in (question.design, question.setting)]
             if point.label:
                 design[point.label], setting[point.label] = sides
             else:
