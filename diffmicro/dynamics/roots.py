@@ -198,10 +198,17 @@ def stationary_point(polynomial: Sequence[Array], end: Array) -> tuple[Array, Ar
 def extreme(polynomial: Sequence[Array], end: Array) -> tuple[Array, Array]:
     """Value at an interior stationary point in (0, end), and whether there is one.
 
-    Its second derivatives need that of the time, which a first one does not.
+    A first derivative does not need that of the time, so none is calculated for it; the next one does.
     """
     at, exists = stationary_point(polynomial, end)
-    return value(polynomial, root(_rate_at, list(polynomial), at)), exists
+    return known(_extreme_rule, value(polynomial, at), (list(polynomial), at)), exists
+
+
+def _extreme_rule(_value: Array, given: tuple[list[Array], Array], changes: Changes) -> Array:
+    polynomial, at = given
+    time = root(_rate_at, polynomial, at)
+    moved = changes[: len(polynomial)]
+    return value([jnp.zeros_like(at) if c is None else c for c in moved], time)
 
 
 def _rate_at(polynomial: list[Array], time: Array) -> Array:
