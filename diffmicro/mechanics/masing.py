@@ -22,11 +22,17 @@ from typing import ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax import Array
+import numpy as np
 from jaxtyping import PyTree
 
 from diffmicro import _loops as loops
-from diffmicro._types import Count, Flag, Lanes, Scalar, Vector
+from diffmicro._types import Count, Flag, Scalar, Vector
+
+WATCHED = 3
+"""Branches of one way whose mean force is known: few steps of a motion close more than one loop."""
+
+GAUSS = np.array([0.5 - 0.5 / np.sqrt(3), 0.5 + 0.5 / np.sqrt(3)])
+"""Shares of a way at which Gauss's rule looks."""
 
 
 class Memory(eqx.Module):
@@ -95,6 +101,39 @@ class Masing(eqx.Module):
         """Whether a reversal did not fit into the memory."""
         return state.full
 
+    def breaks(self, before: Memory, after: Memory) -> Flag:
+        """Whether a loop closes or all slides on a way without reversal: there the slope of the force jumps."""
+        broken = (after.top != before.top) | (after.base[0] != before.base[0])
+        return broken & (after.direction == before.direction)
+
+    def mean(self, before: Memory, after: Memory) -> tuple[Scalar, Flag]:
+        """Mean force over a way without reversal, through loops that close and into sliding; whether it is known.
+
+        Each branch on the way is integrated for itself, by Gauss's rule with two points.
+        """
+        direction, end = after.direction, after.displacement
+        points = jnp.asarray(GAUSS, end.dtype)
+
+        def branch(at: tuple, _: None) -> tuple[tuple, None]:
+            here, top, area = at[:3]
+            closes, closure = _closure(before.turns[0], before.base[0], before.virgin, top)
+            origin, below, scale = _branch(before, top)
+            last = jnp.where(closes, closure, origin + direction * scale)
+            passes = direction * (end - last) >= 0
+            there = jnp.where(passes, last, end)
+            reach = jnp.abs(here + (there - here) * points - origin) / scale
+            loaded = jax.vmap(self.loading, (0, None))(jnp.minimum(reach, 1), self.shape)
+            area = area + (there - here) * (below + direction * scale * jnp.mean(loaded))
+            top = jnp.where(passes & closes, jnp.maximum(top - 2, 0), top)
+            return (there, top, area, passes, closes), None
+
+        no, start = jnp.asarray(False), before.displacement
+        begun = (start, before.top, jnp.zeros_like(start), no, no)
+        (here, _, area, passes, closes), _ = loops.scan(branch, begun, None, length=WATCHED)
+        area = area + (end - here) * direction * self.loading(jnp.ones_like(end), self.shape)
+        way = jnp.where(end == start, 1.0, end - start)
+        return self.stiffness * self.presliding * area / way, ~closes | ~passes
+
     def _piece(self, state: Memory, change: Scalar) -> Memory:
         step = change / self.presliding
         direction = jnp.where(step == 0, state.direction, jnp.sign(step))
@@ -107,13 +146,7 @@ class Masing(eqx.Module):
         at = state.displacement + step
         top = state.top + jnp.where(keep, 1, 0)
         top = _close_loops(jax.lax.stop_gradient((turns[0], state.base[0], at)), state.virgin, top)
-        # the branch from the last reversal, or the oldest one
-        scale = jnp.where(state.virgin & (top == 0), 1.0, 2.0).astype(at.dtype)
-        last = jnp.maximum(top - 1, 0)
-        origin, below = (
-            jnp.where(top == 0, base, stack[last])
-            for base, stack in zip(state.base, turns, strict=True)
-        )
+        origin, below, scale = _branch(eqx.tree_at(lambda s: s.turns, state, turns), top)
         reach = jnp.abs(at - origin) / scale
         slides = reach >= 1
         limit = self.loading(jnp.ones_like(at), self.shape)
@@ -140,91 +173,34 @@ def _put(stack: Vector, slot: Count, value: Scalar, keep: Flag) -> Vector:
     return stack.at[slot].set(jnp.where(keep, value, stack[slot]))
 
 
+def _branch(state: Memory, top: Count) -> tuple[Scalar, Scalar, Scalar]:
+    """Origin, force there and scale of the branch from a reversal, the last of `top`, or of the oldest one."""
+    scale = jnp.where(state.virgin & (top == 0), 1.0, 2.0).astype(state.displacement.dtype)
+    last = jnp.maximum(top - 1, 0)
+    origin, below = (
+        jnp.where(top == 0, base, stack[last])
+        for base, stack in zip(state.base, state.turns, strict=True)
+    )
+    return origin, below, scale
+
+
+def _closure(turns: Vector, base: Scalar, virgin: Flag, top: Count) -> tuple[Flag, Scalar]:
+    """Whether the branch from the last of `top` reversals has a loop to close, and where it does."""
+    last = turns[jnp.maximum(top - 1, 0)]
+    # The loop of the first reversal ends at its mirror point on the curve of first loading.
+    mirrored = virgin & (top == 1)
+    before = jnp.where(mirrored, 2 * base - last, turns[jnp.maximum(top - 2, 0)])
+    # The only reversal after sliding has no loop to close: its branch ends where all slides again.
+    return mirrored | (top > 1), before
+
+
 def _close_loops(known: tuple[Vector, Scalar, Scalar], virgin: Flag, top: Count) -> Count:
     """How many reversals remain after a branch that goes on to `at` has closed its loops."""
     turns, base, at = known
 
     def closes(top: Count) -> Flag:
+        has_one, closure = _closure(turns, base, virgin, top)
         last = turns[jnp.maximum(top - 1, 0)]
-        # The loop of the first reversal ends at its mirror point on the curve of first loading.
-        mirrored = virgin & (top == 1)
-        before = jnp.where(mirrored, 2 * base - last, turns[jnp.maximum(top - 2, 0)])
-        # The only reversal after sliding has no loop to close: its branch ends where all slides again.
-        return (mirrored | (top > 1)) & (jnp.abs(at - last) >= jnp.abs(before - last))
+        return has_one & (jnp.abs(at - last) >= jnp.abs(closure - last))
 
     return loops.while_loop(closes, lambda top: jnp.maximum(top - 2, 0), top)
-
-
-class Outline(eqx.Module):
-    """Shape of a contact over its radius: g(x)/g(a) = smooth s(x/a) + (1 - smooth) (x/a)^hurst.
-
-    flat: radius of the flat tip over contact radius; s is a flattened sphere's.
-    smooth: share of the sphere in the indentation.
-    hurst: exponent of the rough rest.
-    """
-
-    flat: Lanes
-    smooth: Lanes
-    hurst: Lanes
-
-    def depth(self, x: Array) -> Array:
-        """g(x a)/g(a) for x from 0 to 1."""
-        beyond = (x - self.flat) * (x + self.flat)
-        root = jnp.sqrt(jnp.where(beyond > 0, beyond, 1))
-        sphere = jnp.where(beyond > 0, x * root, 0) / jnp.sqrt(1 - self.flat**2)
-        return self.smooth * sphere + (1 - self.smooth) * _power(x, self.hurst)
-
-    def area(self, x: Array) -> Array:
-        """Integral of depth from 0 to x."""
-        beyond = (x - self.flat) * (x + self.flat)
-        sphere = jnp.where(beyond > 0, jnp.where(beyond > 0, beyond, 1) ** 1.5, 0)
-        sphere = sphere / (3 * jnp.sqrt(1 - self.flat**2))
-        return self.smooth * sphere + (1 - self.smooth) * _power(x, self.hurst + 1) / (
-            self.hurst + 1
-        )
-
-    def radius(self, depth: Array) -> Array:
-        """The x where depth(x) has a value from 0 to 1, without derivative."""
-        flat, smooth, hurst, depth = jax.lax.stop_gradient(
-            (self.flat, self.smooth, self.hurst, depth)
-        )
-        held = Outline(flat, smooth, hurst)
-        # exact without roughness: x^2 (x^2 - flat^2) = depth^2 (1 - flat^2)
-        square = 4 * depth**2 * (1 - flat**2)
-        start = jnp.sqrt((flat**2 + jnp.sqrt(flat**4 + square)) / 2)
-        eps = 8 * jnp.finfo(depth.dtype).eps
-
-        def off(at: tuple) -> Array:
-            low, high, x = at
-            return (jnp.abs(held.depth(x) - depth) > eps) & (high - low > eps)
-
-        def improve(at: tuple) -> tuple:
-            low, high, x = at
-            value, slope = jax.jvp(held.depth, (x,), (jnp.ones_like(x),))
-            low, high = jnp.where(value < depth, x, low), jnp.where(value < depth, high, x)
-            newton = x - (value - depth) / jnp.where(slope > 0, slope, 1)
-            inside = (slope > 0) & (newton > low) & (newton < high)
-            return low, high, jnp.where(inside, newton, (low + high) / 2)
-
-        begin = (jnp.zeros_like(start), jnp.ones_like(start), start)
-        return loops.while_loop(off, improve, begin)[2]
-
-
-def _power(x: Array, exponent: Array) -> Array:
-    return jnp.where(x > 0, jnp.where(x > 0, x, 1) ** exponent, 0)
-
-
-def outline_loading(reach: Scalar, shape: Outline) -> Scalar:
-    """First loading of any outline: the core that sticks, and the limits of the ring that slides.
-
-    The core's radius makes the force an extremum, so that the derivative needs none of it.
-    """
-    core = shape.radius(1 - reach)
-    return reach * core + (1 - core) - (shape.area(jnp.ones_like(core)) - shape.area(core))
-
-
-def sphere_loading(reach: Scalar, shape: None = None) -> Scalar:
-    """First loading of a sphere (Cattaneo-Mindlin), reach from 0 to 1."""
-    del shape
-    rest = 1 - reach
-    return jnp.where(rest > 0, 2 / 3 * (1 - jnp.where(rest > 0, rest, 1) ** 1.5), 2 / 3)

@@ -35,8 +35,11 @@ ELASTIC_SHARE = {"dahl": 0.0, "lugre": 0.0, "elastoplastic": 0.7, "ceim": 0.5}
 COULOMB = ("dahl", "ceim")
 """Laws whose steady force is Coulomb's, and that know no rate."""
 
-PARTS = 4
-"""Parts in which an elasto-plastic displacement is followed."""
+PARTS = 2
+"""Parts in which an elasto-plastic displacement is followed, each by the classical Runge-Kutta method."""
+
+LONGEST_PART = 2.5
+"""Most of a part, over the steady displacement: beyond it there is nothing left to follow."""
 
 
 class SingleState(eqx.Module):
@@ -83,18 +86,30 @@ class SingleState(eqx.Module):
                 direction == 0
             )
         share = ELASTIC_SHARE[self.law]
-        # elastic up to the limit of that, exactly; then in parts, each at its middle rate
+        # elastic up to the limit of that, exactly; then in parts
         first = jnp.clip(share * limit - along, 0, way)
         along, way = along + first, way - first
 
-        def part(z: Array, _: None) -> tuple[Array, None]:
-            half = z + way / (2 * PARTS) * (1 - self._plastic(z / limit) * z / limit)
-            half = jnp.minimum(half, limit)
-            decay = self._plastic(half / limit) / limit * way / PARTS
-            pulled = z * jnp.exp(-decay) + way / PARTS * _mean_of_decay(decay)
-            return jnp.minimum(pulled, jnp.maximum(limit, z)), None
+        part = jnp.minimum(way / PARTS, LONGEST_PART * limit)
 
-        along, _ = loops.scan(part, along, None, length=PARTS)
+        def slope(z: Array) -> Array:
+            return 1 - self._plastic(z / limit) * z / limit
+
+        def follow(z: Array, _: None) -> tuple[Array, None]:
+            above = z > limit
+            low, high = jnp.where(above, limit, z), jnp.where(above, z, limit)
+
+            def onward(mean: Array) -> Array:
+                there = z + part * mean
+                return jnp.where(there < low, low, jnp.where(there > high, high, there))
+
+            first = slope(z)
+            second = slope(onward(first / 2))
+            third = slope(onward(second / 2))
+            fourth = slope(onward(third))
+            return onward((first + 2 * (second + third) + fourth) / 6), None
+
+        along, _ = loops.scan(follow, along, None, length=PARTS)
         return jnp.where(direction == 0, elastic, direction * along)
 
     def force(self, elastic: Array, rate: Array) -> Array:
@@ -146,19 +161,6 @@ def single_state(
     sliding = like(dynamic) * static
     rated = [None if eta is None else like(eta) for eta in (elastic_damping, viscous)]
     return SingleState(law, stiffness, static, sliding, like(stribeck), *rated)
-
-
-TERMS, SMALL = 10, 0.1
-"""Terms of a series, and where it is used: to rounding."""
-
-
-def _mean_of_decay(u: Array) -> Array:
-    """Mean of exp(-t) for t from 0 to u, without the cancellation of (1 - exp(-u)) / u and its derivatives."""
-    near, series = jnp.minimum(u, SMALL), jnp.ones_like(u)
-    for k in range(TERMS, 1, -1):
-        series = 1 - near / k * series
-    far = jnp.maximum(u, SMALL)
-    return jnp.where(u < SMALL, series, -jnp.expm1(-far) / far)
 
 
 def stribeck_curve(

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from diffmicro._types import Scalar
-from diffmicro.mechanics.masing import Outline
+from diffmicro.mechanics.loading import Outline
 from diffmicro.mechanics.tangential import Springs
 
 

@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from matplotlib.figure import Figure
 
-from diffmicro.mechanics.masing import Masing, sphere_loading
+from diffmicro.mechanics.loading import sphere_loading
+from diffmicro.mechanics.masing import Masing
 from diffmicro.mechanics.presliding import SINGLE_STATE_LAWS, single_state
 from diffmicro.reference import cattaneo
 from experiments.outcome import (

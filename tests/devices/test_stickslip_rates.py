@@ -40,7 +40,7 @@ def test_the_step_is_that_of_an_integration_with_events(setting, within):
     np.testing.assert_allclose(found.net_step, step, rtol=within)
 
 
-ACCURACY = {"contact_viscosity": 1.5e-2, "presliding_scale": 6e-3}
+ACCURACY = {"contact_viscosity": 4e-3, "presliding_scale": 1.5e-3}
 """Of elasticities, where it is not 1e-3 (KNOWN_GAPS.md). The first, the smallest of all, is 0.008."""
 
 
@@ -51,13 +51,13 @@ ACCURACY = {"contact_viscosity": 1.5e-2, "presliding_scale": 6e-3}
         (
             dict(law="lugre", **FALLING, **VISCOUS),
             ("amplitude", *FALLING, *VISCOUS),
-            {"stribeck_velocity", "contact_viscosity"},
+            {"contact_viscosity"},
         ),
         (dict(law="ceim"), ("amplitude", "friction", "preload"), set()),
         (
             dict(law="ceim", presliding_scale=2e-8),
             ("amplitude", "friction", "presliding_scale"),
-            {"amplitude", "presliding_scale"},
+            {"presliding_scale"},
         ),
     ],
     ids=["viscous", "ceim", "ceim fitted"],

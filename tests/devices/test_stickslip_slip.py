@@ -8,6 +8,8 @@ from scipy.integrate import solve_ivp
 
 from diffmicro.devices.stickslip.oscillator import oscillator
 from diffmicro.devices.stickslip.slip import Past, at_rest, fitted, followed, going_on
+from diffmicro.mechanics.loading import sphere_loading
+from diffmicro.mechanics.masing import Masing
 from diffmicro.mechanics.tangential import Springs
 
 STEP = jnp.asarray(0.2)
@@ -100,3 +102,59 @@ def test_mean_force_of_springs_that_begin_to_slide():
     # its derivative sees springs that begin to slide in between, as far as they matter
     slope = (mean(number(0.9 + 1e-4)) - mean(number(0.9 - 1e-4))) / 2e-4
     assert float(jax.grad(mean)(number(0.9))) == pytest.approx(float(slope), rel=1e-3)
+
+
+TURNS = (0.8, -0.5, 0.4, -0.3)
+"""Changes of the displacement that leave loops behind: three close on the way on, and then all slides."""
+
+
+@pytest.mark.parametrize("change", [0.2, 0.3, 1.5, 4.0])
+def test_mean_force_of_a_contact_whose_loops_close(change):
+    law = Masing(sphere_loading, None, number(1.3), number(0.9), 16)
+    begin = law.move(law.rest(), jnp.asarray([*TURNS, 0.05]), jnp.zeros(5))
+
+    @jax.jit
+    def mean(change):
+        end = law.move(begin, change[None], change[None])
+        return *law.mean(begin, end), law.breaks(begin, end)
+
+    ways = change * (np.arange(20000) + 0.5) / 20000
+    forces = jax.vmap(lambda w: law.force(law.move(begin, w[None], w[None]), w))(jnp.asarray(ways))
+    found, known, breaks = mean(number(change))
+    assert known and bool(breaks) == (change > 0.25)
+    # two points a branch, of which the longest is twice the presliding displacement
+    assert float(found) == pytest.approx(float(jnp.mean(forces)), rel=1e-2)
+    slope = (mean(number(change + 1e-4))[0] - mean(number(change - 1e-4))[0]) / 2e-4
+    found = jax.jit(jax.grad(lambda c: mean(c)[0]))(number(change))
+    assert float(found) == pytest.approx(float(slope), rel=1e-5)
+
+
+def test_mean_force_is_exact_as_a_step_gets_short():
+    """Halving a way with a closing loop in its middle: the error goes with its third power or better."""
+    law = Masing(sphere_loading, None, number(1.0), number(1.0), 16)
+    loaded = law.move(law.rest(), jnp.asarray([0.8, -0.5]), jnp.zeros(2))
+
+    def error(way):
+        begin = law.move(loaded, jnp.asarray([0.5 - way / 2]), jnp.zeros(1))
+        ends = way * (np.arange(4000) + 0.5) / 4000
+        forces = jax.vmap(lambda w: law.force(law.move(begin, w[None], w[None]), w))(
+            jnp.asarray(ends)
+        )
+        return abs(
+            float(law.mean(begin, law.move(begin, number(way)[None], number(way)[None]))[0])
+            - float(jnp.mean(forces))
+        )
+
+    assert error(0.2) < 2e-5 and error(0.1) < error(0.2) / 7
+
+
+def test_more_loops_than_are_watched_are_said():
+    law = Masing(sphere_loading, None, number(1.0), number(1.0), 32)
+    shrinking = jnp.asarray([(-1) ** k * (1.5 - 0.1 * k) for k in range(10)])
+    begin = law.move(law.rest(), shrinking, shrinking)
+    begin = law.move(begin, jnp.asarray([0.01]), jnp.asarray([0.01]))
+    far = law.move(begin, jnp.asarray([1.0]), jnp.asarray([1.0]))
+    assert law.breaks(begin, far) and not law.mean(begin, far)[1]
+    # and a way back has no mean of its own
+    back = law.move(begin, jnp.asarray([-0.5]), jnp.asarray([-0.5]))
+    assert not law.breaks(begin, back)

@@ -13,7 +13,8 @@ from diffmicro.mechanics.elastic import (
     hertz_indentation,
     presliding,
 )
-from diffmicro.mechanics.masing import Masing, Outline, outline_loading, sphere_loading
+from diffmicro.mechanics.loading import Outline, outline_loading, sphere_loading
+from diffmicro.mechanics.masing import Masing
 from diffmicro.mechanics.presliding import SINGLE_STATE_LAWS, single_state
 from diffmicro.mechanics.tangential import Springs, midpoints, press
 from diffmicro.reference import cattaneo

@@ -8,9 +8,11 @@ import pytest
 
 from diffmicro.certificate import value_and_gradient, verdict_word
 from diffmicro.devices import stickslip
+from diffmicro.devices.stickslip.design import LAWS
 from diffmicro.devices.stickslip.lumped import lump, motion, statics
 from diffmicro.parameters import as_arrays
 from tests.oracles import stickslip as oracle
+from tests.physics import motion_verdicts
 
 POINT = dict(
     radius=0.5e-3, preload=0.25, friction=0.3, amplitude=80e-9, damping_ratio=0.03, runner_mass=3e-3
@@ -38,6 +40,18 @@ def test_force_and_gradient_agree_with_an_independent_integration():
         slope = (far_below - 8 * below + 8 * above - far_above) / (12 * APART * force[0])
         # the differences smooth over the kinks of 50 springs
         assert slopes[name] == pytest.approx(slope, abs=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", LAWS)
+def test_nine_of_ten_damped_drives_are_certified(law):
+    """Draws that do not move are left out."""
+    rng = np.random.default_rng(11)
+    points = [motion_verdicts.stickslip_draw(rng, law, 200) for _ in range(32)]
+    judged = motion_verdicts.verdicts(stickslip.DEVICE, points, motion_verdicts.STICKSLIP, "force")
+    moving = [one for one in judged if motion_verdicts.well_posed(one.response)]
+    sure = sum(verdict_word(one.certificate) == "certified" for one in moving)
+    assert len(moving) >= 22 and sure >= 0.9 * len(moving)
 
 
 @pytest.mark.slow

@@ -18,7 +18,8 @@ from diffmicro.devices.stickslip.design import Design, Setting
 from diffmicro.devices.stickslip.motion import Drive, Motion
 from diffmicro.devices.stickslip.slip import ContactLaw, Laws
 from diffmicro.mechanics import elastic, profiles
-from diffmicro.mechanics.masing import Masing, Outline, outline_loading
+from diffmicro.mechanics.loading import Outline, outline_loading
+from diffmicro.mechanics.masing import Masing
 from diffmicro.mechanics.presliding import fitted_presliding, single_state
 from diffmicro.mechanics.rolling import rolling_springs
 from diffmicro.mechanics.tangential import Springs, midpoints
@@ -28,6 +29,13 @@ Number = TypeVar("Number", int, Array)
 
 EARLY = (0.025, 0.1)
 """Shares of the slow phase, after the back step, that get a sixth of its steps each: contacts slip most there."""
+
+FADING = (1e-3, 2.0)
+"""Range of the logarithm by which steps grow from there to the back step.
+
+It is a fifth of that by which vibration fades, as the error of a step goes with its fifth power; at most so
+much, as contacts go on slipping with the drive.
+"""
 
 FAST = 100
 """Steps of the slow phase for each of the back step, and of the shaped move after it."""
@@ -253,9 +261,11 @@ def _drive(lumped: Lumped, waveform: str, steps: Steps) -> Drive:
     counts = _counts(steps.most, max)
     used = [None] * len(counts) if steps.used is None else _counts(steps.used, jnp.maximum)
     parts = [Steps(n, u) for n, u in zip(counts, used, strict=True)]
+    fading = jax.lax.stop_gradient(jnp.clip(lumped.damping * lumped.turns / 5, *FADING))
+    growth = [None, None, fading, None, None]
     pieces = [
-        _instants(begin, end, part)
-        for begin, end, part in zip(bounds[:-1], bounds[1:], parts, strict=True)
+        _instants(begin, end, part, grown)
+        for begin, end, part, grown in zip(bounds[:-1], bounds[1:], parts, growth, strict=True)
     ]
     time, durations = (list(x) for x in zip(*pieces, strict=True))
     instants = jnp.concatenate([*time, bounds[-1][None]])
@@ -276,9 +286,17 @@ def _counts(steps: Number, larger: Callable[[Number, int], Number]) -> tuple[Num
     return first, first, larger(steps - 2 * first, 1), fast, fast
 
 
-def _instants(begin: Scalar, end: Scalar, steps: Steps) -> tuple[Vector, Vector]:
-    """Where equal steps from begin to end start, and their lengths."""
-    index = jnp.arange(steps.most)
-    return begin + steps.before(index, end - begin), jnp.broadcast_to(
-        steps.length(index, end - begin), index.shape
-    )
+def _instants(
+    begin: Scalar, end: Scalar, steps: Steps, growth: Scalar | None = None
+) -> tuple[Vector, Vector]:
+    """Where the steps from begin to end start, and their lengths: equal ones, or each longer than the one before.
+
+    growth: logarithm of the last step's length over the first one's; None: equal.
+    """
+    index, whole = jnp.arange(steps.most), end - begin
+    if growth is None:
+        lengths = jnp.broadcast_to(steps.length(index, whole), index.shape)
+        return begin + steps.before(index, whole), lengths
+    shares = steps.before(jnp.arange(steps.most + 1), jnp.ones_like(whole))
+    instants = -jnp.log1p(shares * jnp.expm1(-growth)) / growth
+    return begin + whole * instants[:-1], whole * jnp.diff(instants)

@@ -7,6 +7,7 @@ Springs that begin to slide within a step bend the course of slip so little that
 of them changes its derivative at once. So the mean of their slip over the step's way is taken exactly.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -17,7 +18,7 @@ from jaxtyping import PyTree
 from diffmicro._types import Scalar, Tree
 from diffmicro.devices.stickslip.oscillator import Oscillator
 from diffmicro.dynamics.kernel import Kernel
-from diffmicro.mechanics.masing import Masing
+from diffmicro.mechanics.masing import Masing, Memory
 from diffmicro.mechanics.presliding import SingleState
 from diffmicro.mechanics.rolling import RollingSprings
 from diffmicro.mechanics.tangential import Springs
@@ -85,10 +86,18 @@ def led(
     slid = share * (change - now + force)
     turned = jnp.where(reverses, share * (vertex - there + force), 0)
     bends = fitted(past, slid, h)
+
+    def unseen(mean: Scalar) -> Scalar:
+        known = share * (change / 2 - mean + force)
+        return _unseen(known, slid, bends, (after - before) * h / 2, change)
+
     extra = jnp.zeros_like(slid)
     if mean is not None:
-        known = share * (change / 2 - mean + force)
-        extra = _unseen(known, slid, bends, (after - before) * h / 2, change)
+        extra = unseen(mean)
+    elif isinstance(law, Masing):
+        extra = kern.where_needed(
+            law.breaks(begun, contact), lambda: _broken(law, begun, contact, unseen), extra
+        )
     smooth = (
         _dot(exact.position_bends, bends) + h**2 / 2 * extra,
         _dot(exact.velocity_bends, bends) + h * extra,
@@ -101,6 +110,14 @@ def led(
         jnp.where(reverses, h**2 * halves[0], smooth[0]),
         jnp.where(reverses, h * halves[1], smooth[1]),
     )
+
+
+def _broken(
+    law: Masing, before: Memory, after: Memory, unseen: Callable[[Scalar], Scalar]
+) -> Scalar:
+    """What the fitted course leaves out where the slope of the force jumps on the way."""
+    mean, known = law.mean(before, after)
+    return jnp.where(known, unseen(mean), 0.0)
 
 
 def _moved(
