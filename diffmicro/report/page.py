@@ -35,9 +35,10 @@ pre span { display: inline-block; max-width: 100% }
 @media print {
   body { margin: 0; padding: 0; max-width: none; font-size: 10.5pt }
   h2, figcaption { break-after: avoid }
-  table, tr, figure, img, pre, li, .keep { break-inside: avoid }
+  tr, figure, img, pre, li, .keep { break-inside: avoid }
+  .screen { display: none }
   .wide { overflow: visible }
-  figure img { width: auto !important; max-height: 128mm }
+  figure img { width: auto !important; max-height: 205mm }
 }
 """
 
@@ -129,7 +130,9 @@ def _designs(device: Device, question: Question) -> str:
         figure = design_drawing(device, getattr(question, side), layout_of(device, question))
         if figure is not None:
             picture = embedded(figure, f"drawing of the design {caption}", "78%")
-            pictures.append(f"<figure><figcaption>{caption}</figcaption>{picture}</figure>")
+            # a sheet of paper has room for one drawing whose dimensions can be read
+            kind = ' class="screen"' if side == "before" else ""
+            pictures.append(f"<figure{kind}><figcaption>{caption}</figcaption>{picture}</figure>")
     if pictures:
         return text + "".join(pictures)
     return text + _paragraph("This design has no drawing.", "note")
@@ -232,7 +235,7 @@ def _repeat(
     again = words.repeat_command(device, question, run["config"])
     look = [f"diffmicro evaluate {question.device}", *words.words_of(device, question, "after")]
     place = f" --device path/to/{question.device}" if ".py:" in question.device else ""
-    rows = [(str(name), str(value)) for name, value in environment.items()]
+    made = ", ".join(f"{name} {value}" for name, value in environment.items())
     process = question.process
     rules = ""
     if process is not None:
@@ -243,5 +246,5 @@ def _repeat(
         + rules
         + _code("The design after, alone:", look)
         + _code("Every number above, on another machine:", [f"diffmicro verify {claimed}{place}"])
-        + _table(("made with", "version"), rows)
+        + _paragraph(f"Made with {made}.", "note")
     )
