@@ -49,7 +49,7 @@ export function draw(svg, { x, y, range, points, here = null, marks = [], height
     shape(axes, "text", { x: 12, y: at, "text-anchor": "middle", class: "name", transform: `rotate(-90 12 ${at})` },
       bracketed(y));
   }
-  marks.forEach((mark, i) => drawMark(svg, mark, rows.places[i], box));
+  drawMarks(svg, marks, rows.places, box);
   const breaks = [...marks.filter((mark) => mark.breaks).map((mark) => mark.x), ...(flag || small ? [] : jumps(points))];
   drawPoints(svg, points, px, py, box, flag, small ? 0 : 2, breaks);
   if (here && here.x >= range[0] && here.x <= range[1]) {
@@ -122,11 +122,16 @@ function stacked(marks, px, box) {
   return { places, count: rows.length };
 }
 
-function drawMark(svg, mark, { at, right, row }, box) {
-  const g = shape(svg, "g", { class: mark.ends ? "mark ends" : "mark" });
-  const y = box.top - 6 - 15 * row;
-  shape(g, "line", { x1: at, x2: at, y1: y - 9, y2: box.bottom });
-  shape(g, "text", { x: at + (right ? 4 : -4), y, "text-anchor": right ? "start" : "end" }, mark.text);
+/** All lines first: those of upper labels pass behind the lower labels. */
+function drawMarks(svg, marks, places, box) {
+  const groups = (name) => marks.map(({ ends }) => shape(svg, "g", { class: ends ? `${name} ends` : name }));
+  const [lines, labels] = [groups("mark"), groups("label")];
+  marks.forEach((mark, i) => {
+    const { at, right, row } = places[i];
+    const y = box.top - 6 - 15 * row;
+    shape(lines[i], "line", { x1: at, x2: at, y1: y - 9, y2: box.bottom });
+    shape(labels[i], "text", { x: at + (right ? 4 : -4), y, "text-anchor": right ? "start" : "end" }, mark.text);
+  });
 }
 
 /** What a chart shows, in a sentence. */
