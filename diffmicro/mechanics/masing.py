@@ -113,6 +113,8 @@ class Masing(eqx.Module):
         """
         direction, end = after.direction, after.displacement
         points = jnp.asarray(GAUSS, end.dtype)
+        # no reversal was added on the way, and one stack need not be kept beside the other
+        before = eqx.tree_at(lambda memory: memory.turns, before, after.turns)
 
         def branch(at: tuple, _: None) -> tuple[tuple, None]:
             here, top, area = at[:3]
