@@ -35,10 +35,12 @@ pre span { display: inline-block; max-width: 100% }
 @media print {
   body { margin: 0; padding: 0; max-width: none; font-size: 10.5pt }
   h2, figcaption { break-after: avoid }
-  tr, figure, img, pre, li, .keep { break-inside: avoid }
+  h2 { margin-top: 1.2rem }
+  pre { font-size: 8pt }
+  table, tr, figure, img, pre, li, .keep { break-inside: avoid }
   .screen { display: none }
   .wide { overflow: visible }
-  figure img { width: auto !important; max-height: 205mm }
+  figure img { width: auto !important; max-height: 210mm }
 }
 """
 
